@@ -45,7 +45,7 @@ class Postgres:
     def start(self) -> None:
         options = (
             f"-c listen_addresses='' -c unix_socket_directories={self.folder} "
-            f"-c fsync={'on' if self._durable else 'off'}"
+            f"-c fsync={'on' if self._durable else 'off'} -c wal_retrieve_retry_interval=100ms"
         )
         self._run(
             "pg_ctl", "-D", str(self._data), "-l", str(self.folder / "log"), "-w",
@@ -62,9 +62,42 @@ class Postgres:
         """From now on each commit waits until the standby has flushed it."""
         self.standby = Postgres(self._durable, primary=self)
         self.standby.start()
-        self.execute("alter system set synchronous_standby_names = '*'", "select pg_reload_conf()")
+        self.connect_standby()
+
+    def connect_standby(self) -> None:
+        assert self.standby is not None
+        self.standby._set("primary_conninfo", f"host={self.folder} user={USER}")
+        self._set("synchronous_standby_names", "*")
+        self.wait_for_standby()
+
+    def wait_for_standby(self) -> None:
+        """Until it has what is committed."""
         synchronous = "select 1 from pg_stat_replication where sync_state = 'sync'"
         wait_until(lambda: self.execute(synchronous) == [(1,)], START_TIMEOUT_S)
+
+    def cut_off_standby(self) -> None:
+        """It gets nothing any more, and commits wait for it."""
+        assert self.standby is not None
+        self.standby._set("primary_conninfo", "")
+        wait_until(lambda: not self.execute("select 1 from pg_stat_replication"), START_TIMEOUT_S)
+
+    def commit_alone(self) -> None:
+        """Without waiting for the standby."""
+        self._set("synchronous_standby_names", "")
+
+    def promoted(self) -> Postgres:
+        """This server is lost with its disk; its standby, which goes on."""
+        assert self.standby is not None
+        standby = self.standby
+        self.stop()
+        standby.commit_alone()
+        standby._run("pg_ctl", "-D", str(standby._data), "-w", "promote")
+        self.standby = None
+        self.remove()
+        return standby
+
+    def _set(self, name: str, value: str) -> None:
+        self.execute(f"alter system set {name} = '{value}'", "select pg_reload_conf()")
 
     def stop(self, mode: str = "immediate") -> None:
         """At once, as after a kill; "fast": after a checkpoint."""
@@ -73,7 +106,8 @@ class Postgres:
     def remove(self) -> None:
         if self.standby is not None:
             self.standby.remove()
-        self.stop()
+        if self.is_running:
+            self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, schema: str = "public", user: str = USER, password: str = "") -> str:

@@ -18,7 +18,7 @@ class PostgresRelay:
     """Each fault is armed, and `wait` returns when it has happened."""
 
     def __init__(self, server_folder: Path) -> None:
-        self._server = str(server_folder / _SOCKET)
+        self.lead_to(server_folder)
         # Short: socket paths have a length limit.
         self.folder = Path(tempfile.mkdtemp(prefix="ottla-re-"))
         self._path = str(self.folder / _SOCKET)
@@ -34,6 +34,10 @@ class PostgresRelay:
         self._passes = threading.Event()
         self._passes.set()
         self.accept()
+
+    def lead_to(self, server_folder: Path) -> None:
+        """New connections, from now on."""
+        self._server = str(server_folder / _SOCKET)
 
     # ---- faults
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tests.crash.cluster.broken import FAULTS, program
 from tests.crash.cluster.run import tortured
-from tests.fakes.postgres import Postgres
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 
@@ -28,15 +27,13 @@ def main() -> int:
     options = parser.parse_args()
     program_ = program(options.broken) if options.broken else ()
     seed = random.randrange(1 << 24) if options.seed is None else options.seed
-    server = Postgres()
-    server.start()
     left, broken = options.faults, []
     try:
         while left > 0:
             folder = Path(tempfile.mkdtemp(prefix="ottla-torture-"))
             faults = min(left, options.each)
             report = tortured(
-                server, folder, seed, faults, prints=say, program=program_,
+                None, folder, seed, faults, prints=say, program=program_,
                 has_objects=options.objects,
             )  # fmt: skip
             for line in report.lines:
@@ -50,10 +47,6 @@ def main() -> int:
             seed += 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    finally:
-        if not server.is_running:
-            server.start()
-        server.remove()
     say(f"seeds with findings: {broken}" if broken else "nothing found")
     return 1 if broken else 0
 

@@ -106,6 +106,18 @@ def completes_transactions_at_once() -> None:
     ClusterEnds.end = hasty  # type: ignore[method-assign]
 
 
+def does_not_repeat_lost_commits() -> None:
+    from infrastructure.storage.postgresql.lost_commits import LostCommits
+
+    LostCommits.repeat = lambda self, *_: None  # type: ignore[method-assign]
+
+
+def does_not_wait_for_the_standby() -> None:
+    from infrastructure.storage.postgresql import server
+
+    server._SETTINGS["synchronous_commit"] = "local"
+
+
 FAULTS: dict[str, Callable[[], None]] = {
     fault.__name__: fault
     for fault in (
@@ -115,6 +127,8 @@ FAULTS: dict[str, Callable[[], None]] = {
         reads_partitions_before_their_leaders,
         responds_before_the_commit,
         completes_transactions_at_once,
+        does_not_repeat_lost_commits,
+        does_not_wait_for_the_standby,
     )
 }
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from tests.crash.cluster.bucket import CrashBucket
-from tests.e2e.broker_process import PATIENCE_S
+from tests.e2e.broker_process import PATIENCE_S, wait_until
 from tests.e2e.cluster.brokers import SESSION_MS, Brokers
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
@@ -18,9 +19,14 @@ SESSION_S = SESSION_MS / 1000
 KILL, STOP, PAUSE, CUT, HOLD = "SIGKILL", "SIGTERM", "SIGSTOP", "connections cut", "network held"
 REQUESTS, RESPONSES = "requests lost", "responses lost"
 RESTART, BACKENDS = "PostgreSQL restarts", "backends end"
+PROMOTE, PROMOTE_LATE = "standby promoted", "asynchronous standby promoted"
 #: Of one broker, and how often in relation to others.
 OF_BROKERS = {KILL: 3, STOP: 2, PAUSE: 3, CUT: 2, HOLD: 2, REQUESTS: 1, RESPONSES: 1}
 OF_THE_SERVER = {RESTART: 1, BACKENDS: 1}
+#: Of a server that no other test has.
+OF_ITS_OWN_SERVER = {PROMOTE: 1, PROMOTE_LATE: 1}
+#: What a broker that dies has acknowledged may be lost.
+ALONE = (PROMOTE_LATE,)
 #: A second one, on another broker at the same time.
 TWO_AT_ONCE = 0.2
 
@@ -60,7 +66,7 @@ def schedule(
     while True:
         first, second = chance.sample(node_ids, 2)
         faults = [drawn(first)]
-        if chance.random() < TWO_AT_ONCE:
+        if chance.random() < TWO_AT_ONCE and faults[0].kind not in ALONE:
             faults += [one for one in [drawn(second)] if one.kind in OF_BROKERS]
         yield faults
 
@@ -73,10 +79,13 @@ class Machines:
         server: Postgres,
         brokers: Brokers,
         relays: dict[int, PostgresRelay],
+        schema: str,
+        held: Callable[[], AbstractContextManager[None]],
         bucket: CrashBucket | None = None,
     ) -> None:
-        self._server, self._brokers, self._relays = server, brokers, relays
-        self._bucket = bucket
+        """`held`: no transaction is open."""
+        self.server, self._brokers, self._relays = server, brokers, relays
+        self._schema, self._held, self._bucket = schema, held, bucket
         #: What brokers said that ended by themselves: a supervisor starts them again.
         self.ended: list[str] = []
         self.wrong: list[str] = []
@@ -115,15 +124,56 @@ class Machines:
                 relay.cut(is_noticed=fault.waits)
                 relay.pass_all()
             case "PostgreSQL restarts":
-                self._server.stop("immediate")
+                self.server.stop("immediate")
                 time.sleep(fault.lasts_s / 2)
-                self._server.start()
+                self.server.start()
             case "backends end":
-                self._server.execute(_BACKENDS)
+                self.server.execute(_BACKENDS)
+            case "standby promoted":
+                self.server.wait_for_standby()
+                self.server.cut_off_standby()
+                time.sleep(fault.lasts_s / 2)
+                if fault.waits:  # it cannot repeat anything
+                    broker.kill()
+                self._promote()
+            case "asynchronous standby promoted":
+                self._promote_late(fault.lasts_s)
             case kind:
                 assert self._bucket is not None
                 self._bucket.happen(kind, fault.lasts_s)
         self.start_again(fault.node_id)
+
+    def _promote(self) -> None:
+        self.server = self.server.promoted()
+        for relay in self._relays.values():
+            relay.lead_to(self.server.folder)
+        self.server.start_standby()
+
+    def _promote_late(self, lag_s: float) -> None:
+        """It lacks only what brokers do not share: they commit it again, and nothing is lost."""
+        for node_id in self._brokers.all:
+            self.start_again(node_id)
+        with self._held():
+            is_same = False
+            while not is_same:
+                self.server.connect_standby()
+                wait_until(self._is_quiet)
+                before = self._version()
+                self.server.commit_alone()
+                self.server.cut_off_standby()
+                time.sleep(lag_s)
+                is_same = self._is_quiet() and self._version() == before
+            self._promote()
+
+    def _version(self) -> object:
+        """Of what brokers share."""
+        return self.server.execute(f"select version from {self._schema}.ottla_store")
+
+    def _is_quiet(self) -> bool:
+        """All brokers are alive, and no marker is under way."""
+        fenced = f"select 1 from {self._schema}.ottla_brokers where is_fenced"
+        markers = f"""select 1 from {self._schema}.ottla_rows where "table" = 'markers'"""
+        return not self.server.execute(f"{fenced} union all {markers}")
 
     def start_again(self, node_id: int) -> None:
         """If it is not running: a broker that is fenced while PostgreSQL is away cannot start."""

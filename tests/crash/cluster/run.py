@@ -10,14 +10,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.crash.cluster.bucket import OF_THE_BUCKET, PROGRAM, CrashBucket
-from tests.crash.cluster.faults import Fault, Machines, schedule
+from tests.crash.cluster.faults import OF_ITS_OWN_SERVER, Fault, Machines, schedule
 from tests.crash.cluster.history import Batch, History, Log, Record
 from tests.crash.cluster.load import (
     LeaderWatcher,
@@ -66,26 +66,30 @@ class Report(NamedTuple):
 class Torture:
     def __init__(
         self,
-        server: Postgres,
+        server: Postgres | None,
         folder: Path,
         seed: int,
         prints: Callable[[str], None] = lambda _: None,
         program: Sequence[str] = (),
         has_objects: bool = False,
     ) -> None:
-        """`program`: in place of the broker."""
-        self._server, self._folder, self.seed, self._prints = server, folder, seed, prints
+        """`server`: None: of its own, to which more happens; `program`: in place of the broker."""
+        self._folder, self.seed, self._prints = folder, seed, prints
+        self._has_own_server = server is None
+        server = server or with_standby()
         self._stack = ExitStack()
         self._relays = {one: PostgresRelay(server.folder) for one in NODE_IDS}
         self.bucket = CrashBucket() if has_objects else None
-        schema = new_schema() + (self.bucket.more if self.bucket else "")
-        stores = {one: store_of(relay.folder, schema) for one, relay in self._relays.items()}
+        schema, more = new_schema(), self.bucket.more if self.bucket else ""
+        stores = {one: store_of(relay.folder, schema) + more for one, relay in self._relays.items()}
         program = program or (PROGRAM if has_objects else ())
         self.brokers = Brokers(folder, stores)
         if program:
             for broker in self.brokers.all.values():
                 broker.program = list(program)
-        self.machines = Machines(server, self.brokers, self._relays, self.bucket)
+        self.machines = Machines(
+            server, self.brokers, self._relays, schema, self._held, self.bucket
+        )
         self.history = History(IDEMPOTENT)
         self.kinds: Counter[str] = Counter()
         self._findings: list[str] = []
@@ -118,6 +122,8 @@ class Torture:
             relay.close()
         if self.bucket is not None:
             self.bucket.close()
+        if self._has_own_server:
+            self.machines.server.remove()
 
     def _create_topic(self) -> None:
         first = self.brokers[NODE_IDS[0]]
@@ -175,12 +181,17 @@ class Torture:
             *self.offsets,
         ]
 
+    def _held(self) -> AbstractContextManager[None]:
+        return self.transactions.held()
+
     # ---- faults
 
     def run(self, faults: int = 0, seconds: float = 0.0) -> Report:
         """So many faults, or for so long."""
         until = time.monotonic() + seconds
         others = OF_THE_BUCKET if self.bucket else {}
+        if self._has_own_server:
+            others = others | OF_ITS_OWN_SERVER
         for at_once in schedule(self.seed, NODE_IDS, others):
             if self.kinds.total() >= faults if faults else time.monotonic() >= until:
                 break
@@ -352,8 +363,19 @@ class Torture:
         ]
 
 
+def with_standby() -> Postgres:
+    server = Postgres()
+    try:
+        server.start()
+        server.start_standby()
+    except BaseException:
+        server.remove()
+        raise
+    return server
+
+
 def tortured(
-    server: Postgres,
+    server: Postgres | None,
     folder: Path,
     seed: int,
     faults: int = 0,

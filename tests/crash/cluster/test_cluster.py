@@ -26,30 +26,33 @@ def test_clients_lose_and_double_nothing(server: Postgres, tmp_path: Path) -> No
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
-def test_clients_lose_and_double_nothing_for_an_hour(server: Postgres, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("server")
+def test_clients_lose_and_double_nothing_for_an_hour(tmp_path: Path) -> None:
     first = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
     for seed in range(first, first + CLUSTERS):
-        report = tortured(server, tmp_path / str(seed), seed, LONG_FAULTS)
+        report = tortured(None, tmp_path / str(seed), seed, LONG_FAULTS)
         assert report.findings == [], report.lines
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_clients_lose_and_double_nothing_of_old_records(server: Postgres, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("server")
+def test_clients_lose_and_double_nothing_of_old_records(tmp_path: Path) -> None:
     for seed in range(1, OBJECT_CLUSTERS + 1):
         folder = tmp_path / str(seed)
-        report = tortured(server, folder, seed, LONG_FAULTS, has_objects=True)
+        report = tortured(None, folder, seed, LONG_FAULTS, has_objects=True)
         assert report.findings == [], report.lines
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
+@pytest.mark.usefixtures("server")
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_broker_with_a_fault_is_found(fault: str, server: Postgres, tmp_path: Path) -> None:
+def test_a_broker_with_a_fault_is_found(fault: str, tmp_path: Path) -> None:
     found: list[str] = []
     for seed in range(1, CLUSTERS_WITH_A_FAULT + 1):
         folder = tmp_path / str(seed)
-        found = tortured(server, folder, seed, FAULTS_EACH, program=program(fault)).findings
+        found = tortured(None, folder, seed, FAULTS_EACH, program=program(fault)).findings
         if found:
             break
     assert found, "the checker is blind"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -75,13 +75,17 @@ class TransactionalSender(Repeating):
         #: When a transaction has ended.
         self.newest_s = time.monotonic()
         self.starts = self.hung = 0
+        #: Held while a transaction may be open.
+        self.turn = threading.Lock()
 
     def repeat(self) -> None:
         while not self.enough.is_set():
             try:
-                producer = self.new_producer()
+                with self.turn:
+                    producer = self.new_producer()
                 while not self.enough.wait(PACE_S):
-                    self._transaction(producer)
+                    with self.turn:
+                        self._transaction(producer)
             except Hanging:
                 self.hung += 1
             except KafkaException as failure:
@@ -200,6 +204,14 @@ class Transactions:
         bootstrap = brokers.bootstrap
         self.senders = [TransactionalSender(one, bootstrap, topic, count) for one in NAMES]
         self.reader = CommittedReader(bootstrap, topic, count)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No transaction is open, but for one of a client that hangs."""
+        with ExitStack() as turns:
+            for sender in self.senders:
+                turns.enter_context(sender.turn)
+            yield
 
     @property
     def summary(self) -> str:
