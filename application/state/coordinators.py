@@ -15,7 +15,7 @@ from application.state.catalog import Catalog
 from application.state.min_insync_replicas import MinInsyncReplicas
 from application.state.notifying import notify_each
 from domain.cluster.nodes import NO_LEADER, Leader
-from domain.errors import CoordinatorNotAvailable, NotCoordinator
+from domain.errors import CoordinatorLoadInProgress, CoordinatorNotAvailable, NotCoordinator
 from domain.topics.internal_records import partition_of
 
 #: Whether a group id or transactional id is one of those that have moved.
@@ -87,11 +87,14 @@ class Coordinators:
         return led.leaders.get(partition_id) == self._placement.leader(partition_id)
 
     def check_lease(self) -> None:
-        """For responses that must not be older than those of another broker. Raises
-        CoordinatorNotAvailable.
+        """For fetched offsets, which must not be older than those of another broker.
+
+        librdkafka 2.16 would never repeat the request after CoordinatorNotAvailable (its issue
+        5586): its member would stay in the group, and read nothing. Raises
+        CoordinatorLoadInProgress, which clients repeat.
         """
         if not self._placement.has_lease:
-            raise CoordinatorNotAvailable("Another broker may have taken the place of this one.")
+            raise CoordinatorLoadInProgress("Another broker may have taken the place of this one.")
 
     def check_here(self, key: str) -> None:
         """Raises NotCoordinator or CoordinatorNotAvailable."""

@@ -13,7 +13,7 @@ from tests.e2e.groups.churn.history import GroupChecker, Place, View
 from tests.e2e.raw_client import RawClient, Reader, array, string
 
 OFFSET_FETCH, DESCRIBE_GROUPS, CONSUMER_GROUP_DESCRIBE = 9, 15, 69
-COORDINATOR_NOT_AVAILABLE, GROUP_ID_NOT_FOUND = 15, 69
+COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, GROUP_ID_NOT_FOUND = 14, 15, 69
 PAUSE_S = 0.02
 ALL_TOPICS = struct.pack(">i", -1)
 
@@ -34,7 +34,7 @@ def fetched_offsets(client: RawClient, group: str) -> dict[Place, int]:
             assert error == 0, f"OffsetFetch of {group}: error {error}"
             found[topic, partition] = offset
     [error] = frame.take("h")
-    if error == COORDINATOR_NOT_AVAILABLE:
+    if error in (COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS):
         raise CoordinatorNotAvailable
     assert error == 0, f"OffsetFetch of {group}: error {error}"
     return {place: offset for place, offset in found.items() if offset >= 0}

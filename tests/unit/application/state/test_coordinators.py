@@ -6,7 +6,12 @@ import pytest
 
 from application.state.coordinators import Coordinators, Moved
 from domain.cluster.nodes import Leader, Node
-from domain.errors import CoordinatorNotAvailable, NotCoordinator, StorageFailed
+from domain.errors import (
+    CoordinatorLoadInProgress,
+    CoordinatorNotAvailable,
+    NotCoordinator,
+    StorageFailed,
+)
 from domain.topics.internal_records import partition_of
 from domain.topics.topic import OFFSETS_TOPIC
 from tests.fakes.broker import FakeBroker
@@ -140,5 +145,5 @@ def test_offsets_are_not_fetched_when_another_broker_may_have_newer_ones(fake: F
     fetch = fake.broker.groups.offset_fetch
     assert fetch.offsets("g", None, -1) == {}
     fake.placement.has_lease = False
-    with pytest.raises(CoordinatorNotAvailable):
+    with pytest.raises(CoordinatorLoadInProgress):
         fetch.offsets("g", None, -1)
