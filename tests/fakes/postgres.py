@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tests.e2e.broker_process import wait_until
@@ -22,31 +23,64 @@ class PostgresNotFound(Exception):
 class Postgres:
     """Started with `start`; its data survives `stop`, until `remove`."""
 
-    def __init__(self, durable: bool = False, primary: Postgres | None = None) -> None:
-        """Of a `primary` it is a standby."""
-        self._durable = durable
+    def __init__(
+        self, durable: bool = False, primary: Postgres | None = None, disk_mib: int | None = None
+    ) -> None:
+        """Of a `primary` it is a standby. `disk_mib`: on a disk of its own, which can be full."""
+        self._durable, self._disk_mib = durable, disk_mib
+        self._stack = ExitStack()
         self.standby: Postgres | None = None
         self._programs = _programs()
         # Short: socket paths have a length limit.
         self.folder = Path(tempfile.mkdtemp(prefix="ottla-pg-"))
-        self._data = self.folder / "data"
+        self._data = self._seen_data = self.folder / "data"
+        #: Before each program.
+        self._in_its_place: list[str] = []
+        self._settings = f"listen_addresses='' unix_socket_directories={self.folder}".split()
+        self._settings += f"fsync={_on(durable)} wal_retrieve_retry_interval=100ms".split()
         if os.geteuid() == 0:
             shutil.chown(self.folder, USER, USER)
+        if disk_mib is not None:
+            self._mount(disk_mib)
         new = "-D", str(self._data), "-U", USER, "--no-sync"
         if primary is None:
-            self._run("initdb", *new, "-A", "trust")
+            # So that a full disk has no place for the WAL, too.
+            more = () if disk_mib is None else ("--wal-segsize=1",)
+            self._run("initdb", *new, *more, "-A", "trust")
         else:
             self._run("pg_basebackup", *new, "-h", str(primary.folder), "-R", "-c", "fast")
 
+    def _mount(self, size_mib: int) -> None:
+        from tests.fakes.small_disk import mounted_tmpfs
+
+        disk = self.folder / "disk"
+        disk.mkdir()
+        holder = self._stack.enter_context(mounted_tmpfs(disk, size_mib))
+        self._in_its_place = ["nsenter", "--mount", "--target", str(holder)]
+        self._data, self.disk = disk / "data", Path(f"/proc/{holder}/root{disk}")
+        self._seen_data = self.disk / "data"
+        self._settings += ["min_wal_size=2MB", "max_wal_size=32MB", "wal_keep_size=16MB"]
+
     @property
     def is_running(self) -> bool:
-        return (self._data / "postmaster.pid").exists()
+        return (self._seen_data / "postmaster.pid").exists()
+
+    def start_if_ended(self) -> None:
+        """Until it responds: it may just end, or start again."""
+        import psycopg
+
+        def responds() -> bool:
+            if not self.is_running:
+                self.start()
+            with suppress(psycopg.OperationalError):
+                self.execute("select 1")
+                return True
+            return False
+
+        wait_until(responds, START_TIMEOUT_S)
 
     def start(self) -> None:
-        options = (
-            f"-c listen_addresses='' -c unix_socket_directories={self.folder} "
-            f"-c fsync={'on' if self._durable else 'off'} -c wal_retrieve_retry_interval=100ms"
-        )
+        options = " ".join(f"-c {one}" for one in self._settings)
         self._run(
             "pg_ctl", "-D", str(self._data), "-l", str(self.folder / "log"), "-w",
             "-t", str(START_TIMEOUT_S), "-o", options, "start",
@@ -55,12 +89,12 @@ class Postgres:
     @property
     def pids(self) -> list[int]:
         """Of the process whose children are the others, and that of the standby."""
-        own = int((self._data / "postmaster.pid").read_text().split()[0])
+        own = int((self._seen_data / "postmaster.pid").read_text().split()[0])
         return [own, *(self.standby.pids if self.standby else ())]
 
     def start_standby(self) -> None:
         """From now on each commit waits until the standby has flushed it."""
-        self.standby = Postgres(self._durable, primary=self)
+        self.standby = Postgres(self._durable, self, self._disk_mib)
         self.standby.start()
         self.connect_standby()
 
@@ -108,6 +142,7 @@ class Postgres:
             self.standby.remove()
         if self.is_running:
             self.stop()
+        self._stack.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, schema: str = "public", user: str = USER, password: str = "") -> str:
@@ -130,7 +165,7 @@ class Postgres:
             return cursor.fetchall() if cursor.description else []
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [*_as_another(), str(self._programs / program), *arguments]
+        command = [*self._in_its_place, *_as_another(), str(self._programs / program), *arguments]
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -144,6 +179,10 @@ class Postgres:
             log = self.folder / "log"
             reason = log.read_text() if log.exists() else done.stdout
             raise AssertionError(f"{program} failed: {reason}")
+
+
+def _on(value: bool) -> str:
+    return "on" if value else "off"
 
 
 def _as_another() -> Sequence[str]:

@@ -6,15 +6,19 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-needs_a_mount = pytest.mark.skipif(
-    os.getuid() != 0 or shutil.which("unshare") is None,
-    reason="a mount namespace takes root and unshare",
-)
+WHY_NO_MOUNT = "a mount namespace takes root and unshare"
+
+
+def can_mount() -> bool:
+    return os.getuid() == 0 and shutil.which("unshare") is not None
+
+
+needs_a_mount = pytest.mark.skipif(not can_mount(), reason=WHY_NO_MOUNT)
 
 
 needs_a_loop_device = pytest.mark.skipif(
@@ -49,8 +53,12 @@ def mounted(*arguments: str) -> Iterator[int]:
 @contextmanager
 def small_disk(folder: Path, size_mib: int) -> Iterator[Path]:
     """The path of the disk, as seen through the process that has mounted it at this folder."""
-    with mounted("-t", "tmpfs", "-o", f"size={size_mib}m", "tmpfs", str(folder)) as pid:
+    with mounted_tmpfs(folder, size_mib) as pid:
         yield Path(f"/proc/{pid}/root{folder}")
+
+
+def mounted_tmpfs(folder: Path, size_mib: int) -> AbstractContextManager[int]:
+    return mounted("-t", "tmpfs", "-o", f"size={size_mib}m", "tmpfs", str(folder))
 
 
 class Ext4Disk:
@@ -96,3 +104,7 @@ def fill(disk: Path) -> None:
     with suppress(OSError), (disk / "other").open("ab", buffering=0) as file:
         while file.write(bytes(4096)):
             pass
+
+
+def free(disk: Path) -> None:
+    (disk / "other").unlink()

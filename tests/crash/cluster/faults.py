@@ -14,6 +14,7 @@ from tests.e2e.broker_process import PATIENCE_S, wait_until
 from tests.e2e.cluster.brokers import SESSION_MS, Brokers
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
+from tests.fakes.small_disk import can_mount, fill, free
 
 SESSION_S = SESSION_MS / 1000
 KILL, STOP, PAUSE, CUT, HOLD = "SIGKILL", "SIGTERM", "SIGSTOP", "connections cut", "network held"
@@ -23,8 +24,12 @@ PROMOTE, PROMOTE_LATE = "standby promoted", "asynchronous standby promoted"
 #: Of one broker, and how often in relation to others.
 OF_BROKERS = {KILL: 3, STOP: 2, PAUSE: 3, CUT: 2, HOLD: 2, REQUESTS: 1, RESPONSES: 1}
 OF_THE_SERVER = {RESTART: 1, BACKENDS: 1}
+DISK = "disk full"
 #: Of a server that no other test has.
 OF_ITS_OWN_SERVER = {PROMOTE: 1, PROMOTE_LATE: 1}
+if can_mount():
+    OF_ITS_OWN_SERVER[DISK] = 1
+DISK_MIB = 512
 #: What a broker that dies has acknowledged may be lost.
 ALONE = (PROMOTE_LATE,)
 #: A second one, on another broker at the same time.
@@ -138,6 +143,11 @@ class Machines:
                 self._promote()
             case "asynchronous standby promoted":
                 self._promote_late(fault.lasts_s)
+            case "disk full":
+                fill(self.server.disk)
+                time.sleep(fault.lasts_s)
+                free(self.server.disk)
+                self.server.start_if_ended()
             case kind:
                 assert self._bucket is not None
                 self._bucket.happen(kind, fault.lasts_s)

@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.crash.cluster.bucket import OF_THE_BUCKET, PROGRAM, CrashBucket
-from tests.crash.cluster.faults import OF_ITS_OWN_SERVER, Fault, Machines, schedule
+from tests.crash.cluster.faults import DISK_MIB, OF_ITS_OWN_SERVER, Fault, Machines, schedule
 from tests.crash.cluster.history import Batch, History, Log, Record
 from tests.crash.cluster.load import (
     LeaderWatcher,
@@ -37,6 +37,7 @@ from tests.e2e.librdkafka import read
 from tests.e2e.raw_client import split_batches
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
+from tests.fakes.small_disk import can_mount
 
 TOPIC, PARTITIONS, NODE_IDS = "torture", 6, (1, 2, 3)
 TRANSACTIONS = "transactions"
@@ -46,9 +47,10 @@ PROTOCOLS = ("classic", "consumer")
 SETTLES_S = 40.0
 #: In the log of a broker.
 ERRORS = ("Traceback", '"level":"critical"', '"level":"error"')
-#: Of one that others have fenced, and while the server is away.
+#: Of one that others have fenced, and while the server is away, or its disk full.
 EXPECTED = re.compile(
-    "another broker has taken over the store|The store was closed|" + SERVER_IS_AWAY.pattern
+    "another broker has taken over the store|The store was closed|No space left on device|"
+    + SERVER_IS_AWAY.pattern
 )
 
 
@@ -364,7 +366,7 @@ class Torture:
 
 
 def with_standby() -> Postgres:
-    server = Postgres()
+    server = Postgres(disk_mib=DISK_MIB if can_mount() else None)
     try:
         server.start()
         server.start_standby()

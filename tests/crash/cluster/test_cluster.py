@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.crash.cluster.broken import FAULTS, program
+from tests.crash.cluster.faults import DISK, OF_ITS_OWN_SERVER
 from tests.crash.cluster.run import tortured
 from tests.fakes.postgres import Postgres
+from tests.fakes.small_disk import needs_a_mount
 
 SHORT_S, LONG_FAULTS, CLUSTERS = 10.0, 40, 40
 OBJECT_CLUSTERS = 5
@@ -22,6 +24,11 @@ def test_clients_lose_and_double_nothing(server: Postgres, tmp_path: Path) -> No
     report = tortured(server, tmp_path / "cluster", seed=1, seconds=SHORT_S)
     assert report.findings == [], report.lines
     assert report.faults
+
+
+@needs_a_mount
+def test_the_disk_of_postgresql_can_be_full() -> None:
+    assert DISK in OF_ITS_OWN_SERVER
 
 
 @pytest.mark.long
