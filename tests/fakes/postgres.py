@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tests.e2e.broker_process import wait_until
+from tests.fakes.moved_clock import moved_by
 
 USER = "postgres"
 START_TIMEOUT_S = 60
@@ -24,10 +25,16 @@ class Postgres:
     """Started with `start`; its data survives `stop`, until `remove`."""
 
     def __init__(
-        self, durable: bool = False, primary: Postgres | None = None, disk_mib: int | None = None
+        self,
+        durable: bool = False,
+        primary: Postgres | None = None,
+        disk_mib: int | None = None,
+        has_clock: bool = False,
     ) -> None:
-        """Of a `primary` it is a standby. `disk_mib`: on a disk of its own, which can be full."""
-        self._durable, self._disk_mib = durable, disk_mib
+        """Of a `primary` it is a standby. `disk_mib`: on a disk of its own, which can be full;
+        `has_clock`: of its own, which can be moved.
+        """
+        self._durable, self._disk_mib, self._has_clock = durable, disk_mib, has_clock
         self._stack = ExitStack()
         self.standby: Postgres | None = None
         self._programs = _programs()
@@ -42,6 +49,8 @@ class Postgres:
             shutil.chown(self.folder, USER, USER)
         if disk_mib is not None:
             self._mount(disk_mib)
+        if has_clock:
+            self.move_clock(0)
         new = "-D", str(self._data), "-U", USER, "--no-sync"
         if primary is None:
             # So that a full disk has no place for the WAL, too.
@@ -60,6 +69,16 @@ class Postgres:
         self._data, self.disk = disk / "data", Path(f"/proc/{holder}/root{disk}")
         self._seen_data = self.disk / "data"
         self._settings += ["min_wal_size=2MB", "max_wal_size=32MB", "wal_keep_size=16MB"]
+
+    def move_clock(self, by_s: float) -> None:
+        """From the time that it is, at once and until it is moved again."""
+        new = self._clock.with_suffix(".new")
+        new.write_text(f"{by_s:+.3f}\n")
+        new.rename(self._clock)
+
+    @property
+    def _clock(self) -> Path:
+        return self.folder / "clock"
 
     @property
     def is_running(self) -> bool:
@@ -94,7 +113,7 @@ class Postgres:
 
     def start_standby(self) -> None:
         """From now on each commit waits until the standby has flushed it."""
-        self.standby = Postgres(self._durable, self, self._disk_mib)
+        self.standby = Postgres(self._durable, self, self._disk_mib, self._has_clock)
         self.standby.start()
         self.connect_standby()
 
@@ -165,7 +184,10 @@ class Postgres:
             return cursor.fetchall() if cursor.description else []
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [*self._in_its_place, *_as_another(), str(self._programs / program), *arguments]
+        command = [*self._in_its_place, *_as_another()]
+        if self._has_clock:
+            command += ["env", *(f"{name}={one}" for name, one in moved_by(self._clock).items())]
+        command += [str(self._programs / program), *arguments]
         done = subprocess.run(
             command,
             cwd=self.folder,

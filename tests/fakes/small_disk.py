@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-WHY_NO_MOUNT = "a mount namespace takes root and unshare"
-
 
 def can_mount() -> bool:
     return os.getuid() == 0 and shutil.which("unshare") is not None
 
 
-needs_a_mount = pytest.mark.skipif(not can_mount(), reason=WHY_NO_MOUNT)
+needs_a_mount = pytest.mark.skipif(
+    not can_mount(), reason="a mount namespace takes root and unshare"
+)
 
 
 needs_a_loop_device = pytest.mark.skipif(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tests.crash.cluster.bucket import CrashBucket
 from tests.e2e.broker_process import PATIENCE_S, wait_until
 from tests.e2e.cluster.brokers import SESSION_MS, Brokers
+from tests.fakes.moved_clock import library
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
 from tests.fakes.small_disk import can_mount, fill, free
@@ -24,12 +25,16 @@ PROMOTE, PROMOTE_LATE = "standby promoted", "asynchronous standby promoted"
 #: Of one broker, and how often in relation to others.
 OF_BROKERS = {KILL: 3, STOP: 2, PAUSE: 3, CUT: 2, HOLD: 2, REQUESTS: 1, RESPONSES: 1}
 OF_THE_SERVER = {RESTART: 1, BACKENDS: 1}
-DISK = "disk full"
+DISK, CLOCK = "disk full", "clock moved"
 #: Of a server that no other test has.
 OF_ITS_OWN_SERVER = {PROMOTE: 1, PROMOTE_LATE: 1}
 if can_mount():
     OF_ITS_OWN_SERVER[DISK] = 1
+if library() is not None:
+    OF_ITS_OWN_SERVER[CLOCK] = 1
 DISK_MIB = 512
+#: The clock of the server is wrong by up to some minutes: as a power of ten.
+MOST_WRONG = 2.5
 #: What a broker that dies has acknowledged may be lost.
 ALONE = (PROMOTE_LATE,)
 #: A second one, on another broker at the same time.
@@ -48,9 +53,12 @@ class Fault(NamedTuple):
     pause_s: float
     #: Until each producer has got on.
     waits: bool
+    #: A clock.
+    wrong_s: float
 
     def __str__(self) -> str:
         where = f" broker {self.node_id}" if self.kind in OF_BROKERS else ""
+        where += f" by {self.wrong_s:.0f} s for" if self.kind == CLOCK else ""
         return f"{self.kind}{where} {self.lasts_s:.1f} s"
 
 
@@ -66,7 +74,9 @@ def schedule(
         lasts_s = chance.uniform(0, 2.5 * SESSION_S)
         if kind == PAUSE and chance.random() < 0.7:
             lasts_s += 1.5 * SESSION_S
-        return Fault(kind, node_id, lasts_s, chance.uniform(0, 1.0), chance.random() < 0.5)
+        pause_s, waits = chance.uniform(0, 1.0), chance.random() < 0.5
+        wrong_s = chance.choice((-1, 1)) * 10 ** chance.uniform(0, MOST_WRONG)
+        return Fault(kind, node_id, lasts_s, pause_s, waits, wrong_s)
 
     while True:
         first, second = chance.sample(node_ids, 2)
@@ -148,6 +158,11 @@ class Machines:
                 time.sleep(fault.lasts_s)
                 free(self.server.disk)
                 self.server.start_if_ended()
+            case "clock moved":
+                self.server.move_clock(fault.wrong_s)
+                time.sleep(fault.lasts_s)
+                if fault.waits:
+                    self.server.move_clock(0)
             case kind:
                 assert self._bucket is not None
                 self._bucket.happen(kind, fault.lasts_s)

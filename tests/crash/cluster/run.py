@@ -35,6 +35,7 @@ from tests.e2e.broker_process import wait_until
 from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
 from tests.e2e.librdkafka import read
 from tests.e2e.raw_client import split_batches
+from tests.fakes.moved_clock import library
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
 from tests.fakes.small_disk import can_mount
@@ -366,7 +367,8 @@ class Torture:
 
 
 def with_standby() -> Postgres:
-    server = Postgres(disk_mib=DISK_MIB if can_mount() else None)
+    disk_mib = DISK_MIB if can_mount() else None
+    server = Postgres(disk_mib=disk_mib, has_clock=library() is not None)
     try:
         server.start()
         server.start_standby()

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.crash.cluster.broken import FAULTS, program
-from tests.crash.cluster.faults import DISK, OF_ITS_OWN_SERVER
+from tests.crash.cluster.faults import CLOCK, DISK, OF_ITS_OWN_SERVER
 from tests.crash.cluster.run import tortured
+from tests.fakes.moved_clock import needs_faketime
 from tests.fakes.postgres import Postgres
 from tests.fakes.small_disk import needs_a_mount
 
 SHORT_S, LONG_FAULTS, CLUSTERS = 10.0, 40, 40
 OBJECT_CLUSTERS = 5
+#: On a machine that is busy.
+CLOCK_IS_RIGHT_S = 50
 #: A fault is found in one of so many clusters.
 CLUSTERS_WITH_A_FAULT, FAULTS_EACH = 4, 40
 
@@ -29,6 +33,22 @@ def test_clients_lose_and_double_nothing(server: Postgres, tmp_path: Path) -> No
 @needs_a_mount
 def test_the_disk_of_postgresql_can_be_full() -> None:
     assert DISK in OF_ITS_OWN_SERVER
+
+
+@needs_faketime
+@pytest.mark.usefixtures("server")
+def test_the_clock_of_postgresql_can_be_moved() -> None:
+    assert CLOCK in OF_ITS_OWN_SERVER
+    server = Postgres(has_clock=True)
+    try:
+        server.start()
+        for wrong_s in (0, 100, -100):
+            server.move_clock(wrong_s)
+            [(found,)] = server.execute("select extract(epoch from clock_timestamp())::float8")
+            assert isinstance(found, float)
+            assert abs(found - time.time() - wrong_s) < CLOCK_IS_RIGHT_S
+    finally:
+        server.remove()
 
 
 @pytest.mark.long
