@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import psycopg
 import pytest
 
+from domain.cluster.nodes import Node
 from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.repositories.leader_rows import LEADERS
@@ -227,3 +229,21 @@ def test_a_broker_has_again_what_it_led_before(cluster: JoinedBrokers) -> None:
     broker.close()
     again = cluster.join(1)
     assert again.last_offsets(7) == [0]
+
+
+def test_a_closed_broker_wakes_no_descriptor_of_others(cluster: JoinedBrokers) -> None:
+    """Its loop goes on for a moment, and clients may have new connections."""
+    broker = cluster.join(1)
+    membership = broker.storage.membership
+    assert membership is not None
+    broker.close()
+    others = [one for _ in range(20) for one in socket.socketpair()]
+    try:
+        membership.announce(Node(1))
+        for one in others:
+            one.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                one.recv(1)
+    finally:
+        for one in others:
+            one.close()

@@ -153,8 +153,11 @@ class Watch:
         if self._thread.is_alive():
             self._thread.join(CLOSE_S)
         self._link.end()
-        for descriptor in (self._wake_in, self._wake_out):
-            os.close(descriptor)
+        # The loop may wake this thread once more, and the number may be a client's socket by then.
+        wakes, self._wake_out = self._wake_out, -1
+        if not self._thread.is_alive():  # the thread may still read
+            os.close(self._wake_in)
+            os.close(wakes)
 
     # ---- the thread
 
