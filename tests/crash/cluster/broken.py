@@ -140,5 +140,7 @@ def program(fault: str) -> list[str]:
 if __name__ == "__main__":
     FAULTS[sys.argv.pop(1)]()
     from interfaces.main.__main__ import main
+    from tests.crash.cluster.stopping import stop_when_told
 
+    stop_when_told()
     sys.exit(main())

@@ -13,7 +13,7 @@ from tests.fakes.http_relay import HttpRelay
 AWAY, FAILS, LOSES = "bucket away", "bucket fails", "responses of the bucket lost"
 OF_THE_BUCKET = {AWAY: 1, FAILS: 1, LOSES: 1}
 #: The broker with small tails.
-PROGRAM = (sys.executable, "-P", "-m", "tests.crash.cluster.bucket")
+SMALL = (sys.executable, "-P", "-m", "tests.crash.cluster.bucket")
 
 
 class CrashBucket:
@@ -44,6 +44,8 @@ class CrashBucket:
 if __name__ == "__main__":
     from interfaces.main.__main__ import main
     from tests.crash.child import make_tails_small
+    from tests.crash.cluster.stopping import stop_when_told
 
     make_tails_small()
+    stop_when_told()
     sys.exit(main())

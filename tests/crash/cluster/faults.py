@@ -5,12 +5,16 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import NamedTuple
 
 from tests.crash.cluster.bucket import CrashBucket
-from tests.e2e.broker_process import PATIENCE_S, wait_until
+from tests.crash.cluster.load import wait_for
+from tests.crash.cluster.stopping import POINTS, STOP_AT
+from tests.e2e.broker_process import PATIENCE_S, BrokerProcess, wait_until
 from tests.e2e.cluster.brokers import SESSION_MS, Brokers
 from tests.fakes.moved_clock import library
 from tests.fakes.postgres import Postgres
@@ -19,11 +23,13 @@ from tests.fakes.small_disk import can_mount, fill, free
 
 SESSION_S = SESSION_MS / 1000
 KILL, STOP, PAUSE, CUT, HOLD = "SIGKILL", "SIGTERM", "SIGSTOP", "connections cut", "network held"
+STOP_IN_A_COMMIT = "SIGSTOP in a commit"
 REQUESTS, RESPONSES = "requests lost", "responses lost"
 RESTART, BACKENDS = "PostgreSQL restarts", "backends end"
 PROMOTE, PROMOTE_LATE = "standby promoted", "asynchronous standby promoted"
 #: Of one broker, and how often in relation to others.
 OF_BROKERS = {KILL: 3, STOP: 2, PAUSE: 3, CUT: 2, HOLD: 2, REQUESTS: 1, RESPONSES: 1}
+OF_BROKERS |= {STOP_IN_A_COMMIT: 2}
 OF_THE_SERVER = {RESTART: 1, BACKENDS: 1}
 DISK, CLOCK = "disk full", "clock moved"
 #: Of a server that no other test has.
@@ -33,6 +39,8 @@ if can_mount():
 if library() is not None:
     OF_ITS_OWN_SERVER[CLOCK] = 1
 DISK_MIB = 512
+#: A broker that leads something commits within it.
+COMMITS_S = 3.0
 #: The clock of the server is wrong by up to some minutes: as a power of ten.
 MOST_WRONG = 2.5
 #: What a broker that dies has acknowledged may be lost.
@@ -55,9 +63,12 @@ class Fault(NamedTuple):
     waits: bool
     #: A clock.
     wrong_s: float
+    #: Of a commit.
+    point: str
 
     def __str__(self) -> str:
         where = f" broker {self.node_id}" if self.kind in OF_BROKERS else ""
+        where += f" ({self.point})" if self.kind == STOP_IN_A_COMMIT else ""
         where += f" by {self.wrong_s:.0f} s for" if self.kind == CLOCK else ""
         return f"{self.kind}{where} {self.lasts_s:.1f} s"
 
@@ -72,11 +83,12 @@ def schedule(
     def drawn(node_id: int) -> Fault:
         [kind] = chance.choices(list(kinds), list(kinds.values()))
         lasts_s = chance.uniform(0, 2.5 * SESSION_S)
-        if kind == PAUSE and chance.random() < 0.7:
+        if kind in (PAUSE, STOP_IN_A_COMMIT) and chance.random() < 0.7:
             lasts_s += 1.5 * SESSION_S
         pause_s, waits = chance.uniform(0, 1.0), chance.random() < 0.5
         wrong_s = chance.choice((-1, 1)) * 10 ** chance.uniform(0, MOST_WRONG)
-        return Fault(kind, node_id, lasts_s, pause_s, waits, wrong_s)
+        point = chance.choice(POINTS)
+        return Fault(kind, node_id, lasts_s, pause_s, waits, wrong_s, point)
 
     while True:
         first, second = chance.sample(node_ids, 2)
@@ -103,6 +115,8 @@ class Machines:
         self._schema, self._held, self._bucket = schema, held, bucket
         #: What brokers said that ended by themselves: a supervisor starts them again.
         self.ended: list[str] = []
+        #: Points of a commit at which a broker did not stop: it has led nothing.
+        self.missed: Counter[str] = Counter()
         self.wrong: list[str] = []
 
     def happen(self, fault: Fault) -> None:
@@ -124,6 +138,8 @@ class Machines:
                 broker.process.send_signal(signal.SIGSTOP)
                 time.sleep(fault.lasts_s)
                 broker.process.send_signal(signal.SIGCONT)
+            case "SIGSTOP in a commit":
+                self._stop_in_a_commit(broker, fault)
             case "connections cut":
                 relay.refuse()
                 relay.cut(is_noticed=fault.waits)
@@ -167,6 +183,17 @@ class Machines:
                 assert self._bucket is not None
                 self._bucket.happen(kind, fault.lasts_s)
         self.start_again(fault.node_id)
+
+    def _stop_in_a_commit(self, broker: BrokerProcess, fault: Fault) -> None:
+        assert broker.process is not None
+        file = broker.folder / STOP_AT
+        file.write_text(fault.point)
+        if wait_for(lambda: is_stopped(broker.pid), COMMITS_S):
+            time.sleep(fault.lasts_s)
+        else:
+            self.missed[fault.point] += 1
+        file.unlink(missing_ok=True)
+        broker.process.send_signal(signal.SIGCONT)
 
     def _promote(self) -> None:
         self.server = self.server.promoted()
@@ -214,3 +241,11 @@ class Machines:
             except AssertionError:
                 if time.monotonic() > until:
                     raise
+
+
+def is_stopped(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return state.rpartition(")")[2].split()[0] == "T"

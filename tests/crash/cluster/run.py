@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from tests.crash.cluster.bucket import OF_THE_BUCKET, PROGRAM, CrashBucket
+from tests.crash.cluster.bucket import OF_THE_BUCKET, SMALL, CrashBucket
 from tests.crash.cluster.faults import DISK_MIB, OF_ITS_OWN_SERVER, Fault, Machines, schedule
 from tests.crash.cluster.history import Batch, History, Log, Record
 from tests.crash.cluster.load import (
@@ -27,6 +27,7 @@ from tests.crash.cluster.load import (
     Sender,
     wait_for,
 )
+from tests.crash.cluster.stopping import PROGRAM
 from tests.crash.cluster.transactions import Transactions
 from tests.crash.copier import QUICK
 from tests.crash.database import SERVER_IS_AWAY
@@ -85,11 +86,9 @@ class Torture:
         self.bucket = CrashBucket() if has_objects else None
         schema, more = new_schema(), self.bucket.more if self.bucket else ""
         stores = {one: store_of(relay.folder, schema) + more for one, relay in self._relays.items()}
-        program = program or (PROGRAM if has_objects else ())
         self.brokers = Brokers(folder, stores)
-        if program:
-            for broker in self.brokers.all.values():
-                broker.program = list(program)
+        for broker in self.brokers.all.values():
+            broker.program = list(program or (SMALL if has_objects else PROGRAM))
         self.machines = Machines(
             server, self.brokers, self._relays, schema, self._held, self.bucket
         )
@@ -362,6 +361,7 @@ class Torture:
             self.transactions.summary,
             f"longest silence {max(one.longest_s for one in self.senders):.1f} s",
             "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),
+            *(f"did not stop at {point}: {count}" for point, count in self.machines.missed.items()),
             *(f"ended by itself: {line}" for line in self.machines.ended),
         ]
 
