@@ -162,17 +162,17 @@ class Watcher(Repeating):
         try:
             if node_id not in self._clients:
                 self._clients[node_id] = address.connect(ASKED_S)
-            self.ask(self._clients[node_id])
+            self.ask(self._clients[node_id], node_id)
         except OSError:
             if node_id in self._clients:
                 self._clients.pop(node_id).socket.close()
 
-    def ask(self, client: RawClient) -> None:
+    def ask(self, client: RawClient, node_id: int) -> None:
         raise NotImplementedError
 
 
 class LeaderWatcher(Watcher):
-    """Leaders and epochs, and high watermarks."""
+    """Leaders and epochs, as any broker knows them and as leaders respond, and high watermarks."""
 
     def __init__(self, brokers: Brokers, topic: str, count: int, history: History) -> None:
         super().__init__(brokers)
@@ -180,7 +180,7 @@ class LeaderWatcher(Watcher):
         #: Responses of a leader of the past, and all.
         self.late = self.polls = 0
 
-    def ask(self, client: RawClient) -> None:
+    def ask(self, client: RawClient, node_id: int) -> None:
         for (_, index), one in metadata(client, [self._topic]).partitions.items():
             if one.leader >= 0:
                 self._history.leads(index, one.epoch, one.leader)
@@ -188,6 +188,7 @@ class LeaderWatcher(Watcher):
             before = self._history.newest_end(index)
             error, end, epoch = end_of(client, self._topic, index)
             if not error:
+                self._history.leads(index, epoch, node_id)
                 self.polls += 1
                 self.late += not self._history.ends(index, epoch, end, before)
 
@@ -206,7 +207,7 @@ class OffsetsWatcher(Watcher):
         self.newest: dict[int, int] = {}
         self.late = self.polls = 0
 
-    def ask(self, client: RawClient) -> None:
+    def ask(self, client: RawClient, node_id: int) -> None:
         floor = self._floor()
         until = time.monotonic() + NOTICES_S
         behind: Mapping[int, tuple[int, int]] = {}

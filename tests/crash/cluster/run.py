@@ -33,7 +33,7 @@ from tests.crash.copier import QUICK
 from tests.crash.database import SERVER_IS_AWAY
 from tests.crash.group_readers import GroupReader
 from tests.e2e.broker_process import wait_until
-from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
+from tests.e2e.cluster.brokers import SETTINGS, Brokers, new_schema, store_of
 from tests.e2e.librdkafka import read
 from tests.e2e.raw_client import split_batches
 from tests.fakes.moved_clock import library
@@ -45,6 +45,8 @@ TOPIC, PARTITIONS, NODE_IDS = "torture", 6, (1, 2, 3)
 TRANSACTIONS = "transactions"
 IDEMPOTENT, PLAIN = ("i", "j"), "p"
 PROTOCOLS = ("classic", "consumer")
+#: A broker that comes back soon has something to lose.
+REBALANCES = ("--set", "leader.imbalance.check.interval.seconds=3")
 #: After the end of all faults, for each client.
 SETTLES_S = 40.0
 #: In the log of a broker.
@@ -86,7 +88,7 @@ class Torture:
         self.bucket = CrashBucket() if has_objects else None
         schema, more = new_schema(), self.bucket.more if self.bucket else ""
         stores = {one: store_of(relay.folder, schema) + more for one, relay in self._relays.items()}
-        self.brokers = Brokers(folder, stores)
+        self.brokers = Brokers(folder, stores, settings=(*SETTINGS, *REBALANCES))
         for broker in self.brokers.all.values():
             broker.program = list(program or (SMALL if has_objects else PROGRAM))
         self.machines = Machines(
