@@ -7,7 +7,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -188,11 +188,13 @@ class Machines:
         assert broker.process is not None
         file = broker.folder / STOP_AT
         file.write_text(fault.point)
-        if wait_for(lambda: is_stopped(broker.pid), COMMITS_S):
-            time.sleep(fault.lasts_s)
-        else:
-            self.missed[fault.point] += 1
-        file.unlink(missing_ok=True)
+        if not wait_for(lambda: is_stopped(broker.pid), COMMITS_S):
+            with suppress(FileNotFoundError):  # it has taken the file, and is about to stop
+                file.unlink()
+                self.missed[fault.point] += 1
+                return
+            wait_for(lambda: is_stopped(broker.pid), COMMITS_S)
+        time.sleep(fault.lasts_s)
         broker.process.send_signal(signal.SIGCONT)
 
     def _promote(self) -> None:
