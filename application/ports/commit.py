@@ -20,7 +20,10 @@ class Commit(Protocol):
         ...
 
     def close(self) -> None:
-        """Discards staged changes, flushes committed ones, and releases the store."""
+        """Discards staged changes, flushes committed ones, and releases the store.
+
+        Each later commit fails: a client may wait for what was discarded.
+        """
         ...
 
 

@@ -1,6 +1,8 @@
-"""Why a store cannot be opened: for the operator, never for a client."""
+"""Why a store cannot be opened: for the operator. A client gets StorageFailed."""
 
 from __future__ import annotations
+
+from domain.errors import StorageFailed
 
 
 class StorageUnusable(Exception):
@@ -29,3 +31,8 @@ class StorageForeign(StorageUnusable):
 
 class OffsetsUnusable(StorageUnusable):
     """The place of committed offsets cannot be used."""
+
+
+def store_closed() -> StorageFailed:
+    """The outcome of each commit after `close`."""
+    return StorageFailed("The store was closed")

@@ -144,3 +144,12 @@ def test_a_commit_that_waits_is_done_in_the_call(tmp_path: Path) -> None:
     assert storage.state.get("t", b"k") == b"v"
     assert callbacks == []
     storage.commit.close()
+
+
+def test_what_was_staged_when_the_store_was_closed_is_not_persisted(store: OpenStore) -> None:
+    """It was discarded; the next commit must not say that it is durable."""
+    store.log.append(1, 0, batch(0, b"batch"))
+    outcomes: list[StorageFailed | None] = []
+    store.storage.commit.close()
+    store.storage.commit.commit(outcomes.append)
+    assert isinstance(outcomes[0], StorageFailed)

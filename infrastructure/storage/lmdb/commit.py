@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 import lmdb
 
 from domain.errors import StorageFailed
+from infrastructure.storage.errors import store_closed
 from infrastructure.storage.lmdb.entries import AlreadyThere
 from infrastructure.storage.lmdb.environment import LmdbEnvironment, identity_of, is_out_of_space
 from infrastructure.storage.lmdb.recovery_point import PinnedRoot, SlotNotWritten
@@ -186,6 +187,9 @@ class LmdbCommit:
         self._closed = False
 
     def commit(self, done: Callable[[StorageFailed | None], None], waits: bool = False) -> None:
+        if self._closed:
+            done(store_closed())
+            return
         if self._pass.txn is not None:
             self._unflushed = True
         done(self._pass.commit())

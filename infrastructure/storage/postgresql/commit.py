@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
+from infrastructure.storage.errors import store_closed
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.copies import PostgresCopies
@@ -109,7 +110,10 @@ class PostgresCommit:
 
     def commit(self, done: Done, waits: bool = False) -> None:
         staged = self._contents.end_pass()
-        if not staged:
+        if self._closed:
+            self._contents.failed()
+            done(store_closed())
+        elif not staged:
             done(None)
         elif staged.why_not is not None:
             self._contents.failed()
@@ -121,8 +125,7 @@ class PostgresCommit:
         else:
             self._done = done
             if not self._thread.put(staged):
-                why = "was closed" if self._closed else "has no thread for commits"
-                self._committed(staged, StorageFailed(f"The store {why}"))
+                self._committed(staged, StorageFailed("The store has no thread for commits"))
 
     def _did(self, work: Work, outcome: Outcome) -> None:
         if isinstance(work, Staged):

@@ -293,9 +293,14 @@ class Session:
         return found
 
     def _last_seq(self, connection: Rows) -> int | None:
-        """Of a session that is over."""
+        """Of a session that is over.
+
+        It is written, to wait for synchronous standbys: after a restart of PostgreSQL a read sees
+        what they lack.
+        """
         found = connection.execute(
-            "select last_seq from ottla_sessions where session = %s", (self._number,)
+            "update ottla_sessions set last_seq = last_seq where session = %s returning last_seq",
+            (self._number,),
         ).fetchall()
         return int(found[0][0]) if found else None
 

@@ -336,9 +336,12 @@ class App:
         if self._cleaning_workers is not None:
             self._cleaning_workers.close()
 
-    async def drain(self, timeout_seconds: float) -> bool:
+    def _stop_accepting(self) -> None:
         for listener in (*self.listeners, *self.raw_listeners):
             listener.stop_accepting()
+
+    async def drain(self, timeout_seconds: float) -> bool:
+        self._stop_accepting()
         # First: clients that are connected find the new leaders.
         await _settled(self.broker.hand_over_all(), timeout_seconds)
         both = (self._shared.drain(timeout_seconds), self.admin.drain(timeout_seconds))
@@ -357,6 +360,7 @@ class App:
     def close(self) -> None:
         # What closing the store makes of a commit under way is no response: it may be persisted,
         # and a producer who is told that it failed forms other batches of the same records.
+        self._stop_accepting()
         if self._admin is not None:  # otherwise no broker was made
             self._shared.abort_all()
             self._admin.close()
