@@ -6,13 +6,19 @@ A plan has the new replicas of those partitions that change, the preferred leade
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 #: Topic and partition.
 Place = tuple[str, int]
 Replicas = tuple[int, ...]
 Plan = dict[Place, Replicas]
+#: In their order.
+_Places = dict[Place, None]
+#: Instead of the name of a topic.
+_ALL = ""
+#: Of a topic, or of all: the partitions of a broker.
+_Share = tuple[str, int]
 
 
 class Placed(NamedTuple):
@@ -34,27 +40,63 @@ def drained(placed: Mapping[Place, Placed], node_id: int, alive: Collection[int]
 
 
 def balanced(placed: Mapping[Place, Placed], alive: Collection[int]) -> Plan:
-    """Replicas of brokers that are not alive move, too, where another broker can have them."""
+    """Each topic is even, and so are all together. Replicas of brokers that are not alive move,
+    too, where another broker can have them.
+    """
     spread = _Spread(placed, alive)
     for place, one in placed.items():
         gone = {each for each in one.replicas if each not in alive}
         if gone:
             spread.replace(place, gone)
             spread.add(place, [each for each in one.replicas if each in gone])
-    while spread.even_replicas():
-        pass
-    while spread.even_preferred():
-        pass
+    spread.even_replicas()
+    spread.even_preferred()
     return spread.plan()
+
+
+class _Shares:
+    """What each living broker has, of each topic and of all."""
+
+    def __init__(self, topics: Iterable[str], alive: Iterable[int]) -> None:
+        brokers = sorted(alive)
+        self.of: dict[str, dict[int, _Places]] = {
+            topic: {each: {} for each in brokers} for topic in (*topics, _ALL)
+        }
+
+    def add(self, broker: int, place: Place) -> None:
+        for topic in (place[0], _ALL):
+            if broker in self.of[topic]:
+                self.of[topic][broker][place] = None
+
+    def remove(self, broker: int, place: Place) -> None:
+        for topic in (place[0], _ALL):
+            if broker in self.of[topic]:
+                self.of[topic][broker].pop(place, None)
+
+    def size(self, broker: int, topic: str) -> tuple[int, int]:
+        return len(self.of[topic][broker]), len(self.of[_ALL][broker])
+
+    def has_more(self, broker: int, than: int, topic: str, by: int = 1) -> bool:
+        return len(self.of[topic][broker]) - len(self.of[topic][than]) >= by
+
+    def uneven(self, topic: str) -> Iterator[tuple[int, int]]:
+        """Brokers with too many and too few, the farthest apart first."""
+        ordered = sorted(self.of[topic], key=lambda each: (self.size(each, topic), each))
+        for less in ordered:
+            for more in reversed(ordered):
+                if not self.has_more(more, less, topic, by=2):
+                    break
+                yield more, less
 
 
 class _Spread:
     def __init__(self, placed: Mapping[Place, Placed], alive: Collection[int]) -> None:
         self._before = {place: one.replicas for place, one in placed.items()}
         self._replicas = {place: list(one.replicas) for place, one in placed.items()}
-        #: Of living brokers, in the order of the partitions.
-        self._on: dict[int, dict[Place, None]] = {each: {} for each in sorted(alive)}
-        self._preferred: dict[int, dict[Place, None]] = {each: {} for each in sorted(alive)}
+        topics = dict.fromkeys(name for name, _ in placed)
+        self._alive = sorted(alive)
+        self._on = _Shares(topics, alive)
+        self._preferred = _Shares(topics, alive)
         for place in self._replicas:
             self._count(place)
 
@@ -67,98 +109,118 @@ class _Spread:
 
     def _count(self, place: Place) -> None:
         for position, each in enumerate(self._replicas[place]):
-            if each in self._on:
-                self._on[each][place] = None
-                if position == 0:
-                    self._preferred[each][place] = None
+            self._on.add(each, place)
+            if position == 0:
+                self._preferred.add(each, place)
 
     def _set(self, place: Place, replicas: list[int]) -> None:
         for each in self._replicas[place]:
-            if each in self._on:
-                self._on[each].pop(place, None)
-                self._preferred[each].pop(place, None)
+            self._on.remove(each, place)
+            self._preferred.remove(each, place)
         self._replicas[place] = replicas
         self._count(place)
 
     def replace(self, place: Place, gone: Collection[int]) -> None:
         """By the living brokers that have the least; those that have none to replace them end."""
         before = self._replicas[place]
-        free = [each for each in self._on if each not in before]
+        free = [each for each in self._alive if each not in before]
         after: list[int] = []
         for each in before:
             if each not in gone:
                 after.append(each)
             elif free:
-                of = self._on if after else self._preferred
-                least = min(free, key=lambda one: (len(of[one]), len(self._on[one]), one))
+                least = self._least(free, place[0], self._on if after else self._preferred)
                 free.remove(least)
                 after.append(least)
         self._set(place, after)
+
+    def _least(self, brokers: Iterable[int], topic: str, of: _Shares) -> int:
+        return min(brokers, key=lambda each: (of.size(each, topic), self._on.size(each, _ALL)))
 
     def add(self, place: Place, replicas: list[int]) -> None:
         """At the end, up to the number of before."""
         found = self._replicas[place]
         self._set(place, found + replicas[: len(self._before[place]) - len(found)])
 
-    def even_replicas(self) -> bool:
-        """Moves one replica from a broker with more to one with less. False: there is none."""
-        for more, less in _pairs(self._on):
-            place = self._movable(more, less)
-            if place is not None:
-                moved = [less if each == more else each for each in self._replicas[place]]
-                self._set(place, moved)
-                return True
-        return False
+    def even_replicas(self) -> None:
+        """Each topic, then all: what moves then leaves its topic even."""
+        for topic in self._on.of:
+            while any(self._move(*pair, topic) for pair in self._on.uneven(topic)):
+                pass
 
-    def _movable(self, more: int, less: int) -> Place | None:
-        """A preferred leader if `more` has too many of these, too."""
-        movable = [each for each in self._on[more] if less not in self._replicas[each]]
-        leads = len(self._preferred[more]) - len(self._preferred[less]) >= 2
-        fitting = (each for each in movable if (each in self._preferred[more]) == leads)
-        return next(fitting, next(iter(movable), None))
+    def _move(self, more: int, less: int, topic: str) -> bool:
+        """One replica; that of a preferred leader if `more` has too many of these, too."""
+        movable = [
+            each
+            for each in self._on.of[topic][more]
+            if less not in self._replicas[each] and self._on.has_more(more, less, each[0])
+        ]
+        if not movable:
+            return False
+        leads = self._preferred.has_more(more, less, topic, by=2)
+        preferred = self._preferred.of[topic][more]
+        place = next((each for each in movable if (each in preferred) == leads), movable[0])
+        self._set(place, [less if each == more else each for each in self._replicas[place]])
+        return True
 
-    def even_preferred(self) -> bool:
+    def even_preferred(self) -> None:
         """The same for preferred leaders, among the replicas that partitions have; perhaps over
         other brokers, which pass one on.
         """
-        for more, less in _pairs(self._preferred):
-            path = self._path(more, less)
-            for place, leader in path:
-                others = [each for each in self._replicas[place] if each != leader]
-                self._set(place, [leader, *others])
-            if path:
-                return True
-        return False
+        for topic in self._preferred.of:
+            while any(self._pass_on(*pair, topic) for pair in self._preferred.uneven(topic)):
+                pass
 
-    def _path(self, more: int, less: int) -> list[tuple[Place, int]]:
+    def _pass_on(self, more: int, less: int, topic: str) -> bool:
+        direct = (
+            each
+            for each in self._preferred.of[topic][more]
+            if less in self._replicas[each] and self._preferred.has_more(more, less, each[0])
+        )
+        first = next(direct, None)  # searching all takes time
+        path = [(first, less)] if first else self._path((topic, more), (topic, less))
+        for place, leader in path:
+            others = [each for each in self._replicas[place] if each != leader]
+            self._set(place, [leader, *others])
+        return bool(path)
+
+    def _path(self, more: _Share, less: _Share) -> list[tuple[Place, int]]:
         """Partitions with their new leaders, the shortest way; empty: there is none."""
-        #: How each broker is reached.
-        reached: dict[int, tuple[int, Place]] = {}
+        #: How each is reached: the partition is none between a topic's share and that of all.
+        reached: dict[_Share, tuple[_Share, Place | None]] = {more: (more, None)}
         waiting = [more]
-        for broker in waiting:
-            for place in self._preferred[broker]:
-                for each in self._replicas[place]:
-                    if each in self._on and each != more and each not in reached:
-                        reached[each] = broker, place
-                        waiting.append(each)
+        for share in waiting:
+            for after, place in self._next(share, within=more[0]):
+                if after not in reached:
+                    reached[after] = share, place
+                    waiting.append(after)
             if less in reached:
                 break
         path: list[tuple[Place, int]] = []
-        while less in reached:
+        while less != more and less in reached:
             before, place = reached[less]
-            path.append((place, less))
+            if place is not None:
+                path.append((place, less[1]))
             less = before
         return path
 
+    def _next(self, share: _Share, within: str) -> Iterator[tuple[_Share, Place | None]]:
+        """A topic has its least and its most; between them it gives to brokers, or takes."""
+        topic, broker = share
+        if topic == _ALL:
+            for name in {place[0]: None for place in self._preferred.of[_ALL][broker]}:
+                if len(self._preferred.of[name][broker]) > self._fewest(name):
+                    yield (name, broker), None
+            return
+        for place in self._preferred.of[topic][broker]:
+            for each in self._replicas[place]:
+                if each in self._preferred.of[topic]:
+                    yield (topic, each), place
+        if within == _ALL and len(self._preferred.of[topic][broker]) == self._fewest(topic):
+            yield (_ALL, broker), None
 
-def _pairs(of: Mapping[int, Collection[Place]]) -> Iterator[tuple[int, int]]:
-    """Brokers with too many and too few, the farthest apart first."""
-    ordered = sorted(of, key=lambda each: (len(of[each]), each))
-    for less in ordered:
-        for more in reversed(ordered):
-            if len(of[more]) - len(of[less]) < 2:
-                break
-            yield more, less
+    def _fewest(self, topic: str) -> int:
+        return min(map(len, self._preferred.of[topic].values()))
 
 
 def leaders(placed: Mapping[Place, Placed]) -> Counter[int]:

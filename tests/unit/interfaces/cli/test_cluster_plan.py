@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained
 
@@ -18,6 +18,15 @@ def after(before: Mapping[Place, Placed], plan: Plan) -> list[tuple[int, ...]]:
 def spread(replicas: Collection[tuple[int, ...]]) -> tuple[Counter[int], Counter[int]]:
     """Of replicas and of preferred leaders."""
     return Counter(one for each in replicas for one in each), Counter(each[0] for each in replicas)
+
+
+def of_topics(
+    before: Mapping[Place, Placed], plan: Plan, brokers: Collection[int]
+) -> Iterator[tuple[int, ...]]:
+    """How many partitions of each topic brokers should lead."""
+    leads = Counter((place[0], plan.get(place, one.replicas)[0]) for place, one in before.items())
+    for name in {name for name, _ in before}:
+        yield tuple(leads[name, each] for each in brokers)
 
 
 def test_a_new_broker_gets_its_share_and_nothing_else_moves() -> None:
@@ -67,6 +76,50 @@ def test_random_clusters_are_even() -> None:
         for counts in spread(found):
             numbers = [counts[each] for each in brokers]
             assert max(numbers) - min(numbers) <= 1
+
+
+def test_each_topic_is_even_by_as_few_moves_as_possible() -> None:
+    """All together are even before: 1 has all of a, 2 all of b."""
+    before = {
+        (name, index): Placed((leader,), leader)
+        for name, leader in (("a", 1), ("b", 2))
+        for index in range(4)
+    }
+    plan = balanced(before, [1, 2])
+    assert Counter(name for name, _ in plan) == {"a": 2, "b": 2}
+    assert set(of_topics(before, plan, [1, 2])) == {(2, 2)}
+
+
+def test_leaders_of_each_topic_are_even_among_the_replicas() -> None:
+    before = {
+        (name, index): Placed((leader, 3 - leader), leader)
+        for name, leader in (("a", 1), ("b", 2))
+        for index in range(3)
+    }
+    plan = balanced(before, [1, 2])
+    assert len(plan) == 2
+    assert spread(after(before, plan))[1] == {1: 3, 2: 3}
+
+
+def test_random_topics_are_even_each_and_together() -> None:
+    chance = random.Random(7)
+    for _ in range(100):
+        brokers = list(range(1, chance.randint(3, 7)))
+        factor = chance.randint(1, len(brokers))
+        before: dict[Place, Placed] = {}
+        for name in "abcdef"[: chance.randint(1, 6)]:
+            on = chance.sample(brokers, chance.randint(factor, len(brokers)))
+            for index in range(chance.randint(1, 20)):
+                replicas = tuple(chance.sample(on, factor))
+                before[name, index] = Placed(replicas, replicas[0])
+        plan = balanced(before, brokers)
+        found = after(before, plan)
+        assert all(len(set(each)) == factor for each in found)
+        totals = [[counts[each] for each in brokers] for counts in spread(found)]
+        for counts in (*totals, *of_topics(before, plan, brokers)):
+            assert max(counts) - min(counts) <= 1
+        even = {place: Placed(each, each[0]) for place, each in zip(before, found, strict=True)}
+        assert balanced(even, brokers) == {}
 
 
 def test_a_drained_broker_has_no_replica_and_the_others_share_its_partitions() -> None:
