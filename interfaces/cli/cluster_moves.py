@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
-from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained
+from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained, removed
 from interfaces.cli.cluster_requests import (
     check_no_refusals,
     elect_preferred,
@@ -29,23 +29,11 @@ _NAMED = 5
 
 def balance(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
-    admin = clients.admin()
-    metadata = clients.metadata(admin)
+    metadata = clients.metadata(clients.admin())
     placed = _as_it_will_be(metadata, clients)
     alive = sorted(metadata.brokers)
     plan = balanced(placed, alive)
-    _print(placed, plan)
-    elections = _elections(placed, plan, alive)
-    if not parsed.dry_run:
-        _move(clients, plan, time.monotonic() + clients.timeout_s)
-        placed = placed_of(clients.metadata(admin))
-        elections = _elections(placed, plan, alive)
-        if elections:
-            check_no_refusals(elect_preferred(clients, elections))
-    for (name, index), leader in elections.items():
-        print(f"{name}-{index}: leader {_shown(placed[name, index].leader)} -> {leader}")
-    dry = " (dry run)" if parsed.dry_run else ""
-    print(f"{_counted(plan, 'reassignment')}, {_counted(elections, 'election')}{dry}")
+    print(_executed(clients, placed, plan, alive, parsed.dry_run))
     return 0
 
 
@@ -59,17 +47,30 @@ def drain(parsed: argparse.Namespace) -> int:
     others = [each for each in alive if each != node_id]
     if not others:
         raise CommandFailed(f"no broker but {node_id} is alive, so nothing can be moved")
-    plan = drained(placed, node_id, alive)
-    _print(placed, plan)
+    plan = (removed if parsed.remove else drained)(placed, node_id, alive)
     fewer = sum(len(after) < len(placed[place].replicas) for place, after in plan.items())
     if fewer:
         note(f"{fewer} partitions have one replica less: all other brokers have one already")
-    if parsed.dry_run:
-        print(f"{_counted(plan, 'reassignment')} (dry run)")
-        return 0
-    _move(clients, plan, time.monotonic() + clients.timeout_s)
-    print(f"{_counted(plan, 'reassignment')}; broker {node_id} leads no partition")
+    counts = _executed(clients, placed, plan, others, parsed.dry_run)
+    print(counts if parsed.dry_run else f"{counts}; broker {node_id} leads no partition")
     return 0
+
+
+def _executed(
+    clients: Clients, placed: Mapping[Place, Placed], plan: Plan, alive: list[int], is_dry: bool
+) -> str:
+    """Reassigns, then elects preferred leaders among `alive`. Returns how many."""
+    _print(placed, plan)
+    if not is_dry:
+        _move(clients, plan, time.monotonic() + clients.timeout_s)
+        placed = placed_of(clients.metadata(clients.admin()))
+    elections = _elections(placed, plan, alive)
+    if elections and not is_dry:
+        check_no_refusals(elect_preferred(clients, elections))
+    for (name, index), leader in elections.items():
+        print(f"{name}-{index}: leader {_shown(placed[name, index].leader)} -> {leader}")
+    dry = " (dry run)" if is_dry else ""
+    return f"{_counted(plan, 'reassignment')}, {_counted(elections, 'election')}{dry}"
 
 
 def placed_of(metadata: ClusterMetadata) -> dict[Place, Placed]:
@@ -85,9 +86,9 @@ def placed_of(metadata: ClusterMetadata) -> dict[Place, Placed]:
 def _as_it_will_be(metadata: ClusterMetadata, clients: Clients) -> dict[Place, Placed]:
     """When the reassignments under way are done."""
     placed = placed_of(metadata)
-    for place, (replicas, removed) in reassignments(clients).items():
+    for place, (replicas, removing) in reassignments(clients).items():
         if place in placed:
-            left = tuple(each for each in replicas if each not in removed)
+            left = tuple(each for each in replicas if each not in removing)
             placed[place] = placed[place]._replace(replicas=left)
     return placed
 

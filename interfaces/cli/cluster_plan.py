@@ -29,9 +29,18 @@ class Placed(NamedTuple):
 
 
 def drained(placed: Mapping[Place, Placed], node_id: int, alive: Collection[int]) -> Plan:
-    """`alive` has another broker. Each takes about as many; if a partition is on all of them it
-    has one replica less.
+    """Living replicas become the preferred leaders instead of the broker, which stays a replica
+    where there is another one. `alive` has another broker; each takes about as many.
     """
+    spread = _Spread(placed, {each for each in alive if each != node_id})
+    for place, one in placed.items():
+        if node_id in (one.leader, one.replicas[0]):
+            spread.step_back(place, node_id)
+    return spread.plan()
+
+
+def removed(placed: Mapping[Place, Placed], node_id: int, alive: Collection[int]) -> Plan:
+    """The broker is no replica any more; if a partition is on all brokers it has one less."""
     spread = _Spread(placed, {each for each in alive if each != node_id})
     for place, one in placed.items():
         if node_id in one.replicas:
@@ -133,6 +142,17 @@ class _Spread:
                 free.remove(least)
                 after.append(least)
         self._set(place, after)
+
+    def step_back(self, place: Place, broker: int) -> None:
+        """Another living replica becomes the preferred leader, the broker the last replica."""
+        before = self._replicas[place]
+        living = [each for each in before if each in self._alive]
+        if not living:
+            self.replace(place, {broker})
+        elif before[0] not in living:
+            first = self._least(living, place[0], self._preferred)
+            others = [each for each in before if each not in (first, broker)]
+            self._set(place, [first, *others, broker])
 
     def _least(self, brokers: Iterable[int], topic: str, of: _Shares) -> int:
         return min(brokers, key=lambda each: (of.size(each, topic), self._on.size(each, _ALL)))

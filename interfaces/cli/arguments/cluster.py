@@ -65,10 +65,15 @@ def add(commands: Commands) -> None:
         cluster,
         "drain",
         "cluster_moves:drain",
-        "move all partitions away from a broker, so that it can be removed",
-        "To stop a broker for a while needs none of this: it hands its partitions over. New topics "
-        "may be placed on it until it is stopped.",
+        "let other brokers lead the partitions of a broker",
+        "The broker stays a replica where there is another one, as the last: so it is not the "
+        "preferred leader, and `ottla cluster balance` gives it its share again. To stop a broker "
+        "for a while needs none of this: it hands its partitions over, and gets them back. New "
+        "topics may be placed on it until it is stopped.",
     )
     drain.add_argument("node", type=not_negative, metavar="NODE", help="id of the broker")
+    drain.add_argument(
+        "--remove", action="store_true", help="it will not return: other brokers get its replicas"
+    )
     add_dry_run(drain)
     add_client(drain)

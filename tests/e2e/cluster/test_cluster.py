@@ -28,6 +28,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.e2e import test_java
+from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.broker_process import PATIENCE_S, command, wait_until
 from tests.e2e.cluster.brokers import Brokers
 from tests.e2e.cluster.conftest import NODE_IDS, NewTopic
@@ -164,6 +165,19 @@ def outcome(sender: Producer, topic: str, partition: int) -> int | None:
     except KafkaException as refused:
         return refused.args[0].code()
     return errors[0].code() if errors else None
+
+
+def test_a_drained_broker_leads_again_after_balancing(
+    cluster: Brokers, new_topic: NewTopic
+) -> None:
+    topic = new_topic()
+    tool = Ottla(cluster.bootstrap)
+    assert tool.run("cluster", "drain", "3").lines[-1].endswith("broker 3 leads no partition")
+    wait_until(lambda: 3 not in cluster.seen_by(1, topic).leaders(topic))
+    tool.run("cluster", "balance")
+    wait_until(
+        lambda: Counter(cluster.seen_by(1, topic).leaders(topic)) == dict.fromkeys(NODE_IDS, 2)
+    )
 
 
 def test_a_second_process_with_a_node_id_is_refused(cluster: Brokers, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_new_broker_gets_its_share_and_a_drained_one_is_removed(cluster: Clust
         assert max(counts) - min(counts) <= 1
     assert cluster.described()["problems"] == []
     cluster.cli.run("produce", "-t", "orders", stdin=b"a\nb\nc\n")
-    drained = cluster.cli.run("cluster", "drain", "2")
+    drained = cluster.cli.run("cluster", "drain", "2", "--remove")
     assert drained.lines[-1].endswith("broker 2 leads no partition")
     led = cluster.column("leaders")
     assert (led[2], max(led.values()) - led[1]) == (0, max(led[3] - led[1], 0))
@@ -115,7 +115,10 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     text = cluster.cli.run("cluster", "describe").out
     assert "PROBLEM  broker 2 is fenced: it is not alive" in text
     assert "is led by 1, not by 2" in text
-    assert "one replica less" in cluster.cli.run("cluster", "drain", "2", "--dry-run").errors
+    assert (
+        "one replica less"
+        in cluster.cli.run("cluster", "drain", "2", "--remove", "--dry-run").errors
+    )
     assert "no broker but 1" in cluster.cli.run("cluster", "drain", "1", code=1).errors
     cluster.brokers[2].start()
     wait_until(lambda: cluster.column("fenced") == {1: False, 2: False})

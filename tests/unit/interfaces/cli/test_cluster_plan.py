@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained
+from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained, removed
 
 
 def placed(*replicas: tuple[int, ...]) -> dict[Place, Placed]:
@@ -122,18 +122,44 @@ def test_random_topics_are_even_each_and_together() -> None:
         assert balanced(even, brokers) == {}
 
 
-def test_a_drained_broker_has_no_replica_and_the_others_share_its_partitions() -> None:
+def test_a_drained_broker_is_the_last_replica_and_others_share_its_leaders() -> None:
+    before = placed((3, 1, 2), (3, 2, 1), (1, 3, 2), (2, 3, 1), (3, 1, 2), (3, 1, 2))
+    found = after(before, drained(before, 3, [1, 2, 3]))
+    assert found[2:4] == [(1, 3, 2), (2, 3, 1)], "3 is not to lead these"
+    assert spread(found) == ({1: 6, 2: 6, 3: 6}, {1: 3, 2: 3})
+    assert all(each[-1] == 3 for each in found[:2] + found[4:])
+
+
+def test_a_drained_broker_gets_its_share_again() -> None:
+    before = placed(*[(1, 2, 3), (2, 3, 1), (3, 1, 2)] * 4)
+    away = after(before, drained(before, 3, [1, 2, 3]))
+    back = after(placed(*away), balanced(placed(*away), [1, 2, 3]))
+    assert spread(back) == spread(after(before, {}))
+
+
+def test_a_drained_broker_without_another_living_replica_is_replaced() -> None:
+    before = placed((3,), (3, 2), (3,))
+    assert drained(before, 3, [1, 3]) == {("t", 0): (1,), ("t", 1): (1, 2), ("t", 2): (1,)}
+
+
+def test_a_drained_broker_that_leads_for_another_one_needs_no_reassignment() -> None:
+    before = {("t", 0): Placed((1, 3), 3), ("t", 1): Placed((2, 3, 1), 3)}
+    assert drained(before, 3, [1, 3]) == {("t", 1): (1, 2, 3)}, "2 is not alive"
+
+
+def test_a_removed_broker_has_no_replica_and_the_others_share_its_partitions() -> None:
     before = placed(*[(3,)] * 4, (1,), (2,))
-    plan = drained(before, 3, [1, 2, 3])
+    plan = removed(before, 3, [1, 2, 3])
     assert spread(after(before, plan))[0] == {1: 3, 2: 3}
     assert len(plan) == 4
 
 
-def test_a_drained_partition_of_all_brokers_has_one_replica_less() -> None:
+def test_a_partition_of_all_brokers_has_one_replica_less_after_a_removal() -> None:
     before = placed((3, 1, 2), (1, 2, 3))
-    assert after(before, drained(before, 3, [1, 2, 3])) == [(1, 2), (1, 2)]
+    assert after(before, removed(before, 3, [1, 2, 3])) == [(1, 2), (1, 2)]
 
 
-def test_a_broker_that_is_fenced_can_be_drained() -> None:
+def test_a_broker_that_is_fenced_can_be_drained_and_removed() -> None:
     before = {("t", 0): Placed((3, 1), 1)}
-    assert drained(before, 3, [1, 2]) == {("t", 0): (2, 1)}
+    assert drained(before, 3, [1, 2]) == {("t", 0): (1, 3)}
+    assert removed(before, 3, [1, 2]) == {("t", 0): (2, 1)}
