@@ -25,9 +25,11 @@ class MinInsyncReplicas:
 
     def check(self, partition: Partition) -> None:
         """Raises NotEnoughReplicas."""
-        if self.is_under(partition.config):
+        if self._copies is not None and self.is_under(partition.config):
+            count = self._copies.count
             raise NotEnoughReplicas(
-                "The number of copies in the store is insufficient to satisfy the min.isr "
-                f"requirement of {partition.config.min_insync_replicas} for partition "
-                f"{partition.topic}-{partition.index}"
+                f"min.insync.replicas of {partition.topic}-{partition.index} is "
+                f"{partition.config.min_insync_replicas}, but the storage has {count} "
+                f"{'copy' if count == 1 else 'copies'}: the database and its connected "
+                f"synchronous standbys, {count - 1} now"
             )

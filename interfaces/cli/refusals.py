@@ -25,6 +25,7 @@ _CONFIGS = {
     "MSG_SIZE_TOO_LARGE": ("max.message.bytes",),
     "INVALID_RECORD": ("cleanup.policy",),
 }
+_LOOK_AT_THE_LOG = "the log of the broker has the reason"
 
 
 def why_refused(clients: Clients, error: KafkaError, topic: str) -> str:
@@ -36,14 +37,30 @@ def why_refused(clients: Clients, error: KafkaError, topic: str) -> str:
         return f"topic {topic} does not exist, and the broker does not create it"
     if error.code() == KafkaError._MSG_TIMED_OUT:
         # librdkafka retries storage errors and does not report them.
-        why = clients.newest_error or "the log of the broker has the reason"
+        why = clients.newest_error or "; ".join(
+            filter(None, (_LOOK_AT_THE_LOG, _copies_required(clients, topic)))
+        )
         return f"not acknowledged by {clients.servers} within {clients.timeout_s:g} s: {why}"
+    if error.code() == KafkaError.NOT_ENOUGH_REPLICAS:
+        return f"refused: {_copies_required(clients, topic) or in_words(error)}"
     facts = [
         config
         for config in configs_in_words(clients, topic, _CONFIGS.get(error.name(), ()))
         if config != "cleanup.policy=delete"  # which refuses no record
     ]
     return f"refused: {in_words(error)}{f'; {topic} has ' if facts else ''}{', '.join(facts)}"
+
+
+def _copies_required(clients: Clients, topic: str) -> str:
+    """By acks=all; empty if one copy is enough."""
+    for required in configs_in_words(clients, topic, ("min.insync.replicas",)):
+        if not required.endswith("=1"):
+            return (
+                f"{topic} has {required}: acks=all needs as many replicas in sync, with Ottla "
+                "copies in storage (PostgreSQL and its connected synchronous standbys, see `ottla "
+                "doctor --storage`)"
+            )
+    return ""
 
 
 def _is_missing(clients: Clients, topic: str) -> bool:

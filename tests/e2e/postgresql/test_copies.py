@@ -9,9 +9,11 @@ import pytest
 from confluent_kafka import KafkaError
 
 from tests.contract.postgres_server import postgres_with_standby
+from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.broker_process import BrokerProcess, wait_until
 from tests.e2e.conftest import EXTERNAL, new_topic
 from tests.e2e.librdkafka import PATIENCE_S, deliver, producer, read_values
+from tests.e2e.postgresql.conftest import StartStored
 from tests.fakes.postgres import Postgres
 
 
@@ -45,3 +47,19 @@ def test_acks_all_waits_for_a_standby_that_is_gone(server: Postgres, tmp_path: P
         assert patient.flush(PATIENCE_S) == 0
         assert read_values(broker.bootstrap, topic, 2) == [b"two copies", b"waits"]
         wait_until(lambda: '"copies":2,"before":1' in broker.log())
+
+
+@pytest.fixture
+def single_copy(start_stored: StartStored) -> Ottla:
+    broker = start_stored("--set", "min.insync.replicas=2")
+    ottla = Ottla(broker.bootstrap)
+    ottla.run("topic", "create", "t")
+    return ottla
+
+
+def test_ottla_produce_names_the_copies_that_are_missing(single_copy: Ottla) -> None:
+    for more in ((), ("-X", "enable.idempotence=false", "-X", "retries=0")):
+        refused = single_copy.run("produce", "t", "--timeout", "3", *more, stdin=b"x", code=1)
+        assert "t has min.insync.replicas=2" in refused.errors
+        assert "synchronous standbys" in refused.errors
+        assert refused.errors.count("\n") == 1

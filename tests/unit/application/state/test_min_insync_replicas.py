@@ -26,7 +26,10 @@ def test_too_few_copies_refuse_a_batch_before_it_is_staged() -> None:
     fake.topic("t", min_insync_replicas="2")
     refused = fake.append(record_batch(["a"]))
     assert isinstance(refused, NotEnoughReplicas)
-    assert "insufficient to satisfy the min.isr requirement of 2" in refused.message
+    assert refused.message == (
+        "min.insync.replicas of t-0 is 2, but the storage has 1 copy: the database and its "
+        "connected synchronous standbys, 0 now"
+    )
     assert not fake.store.staged
     assert fake.partition().traffic.failed_appends == 1
 
