@@ -42,6 +42,13 @@ Form: TypeAlias = "Callable[[Message], bytes | None]"
 
 _AT_ONCE = 500
 _LOOK_EVERY_S = 0.25
+#: Refusals of a commit that consumers of Kafka repeat.
+_RETRIED = frozenset(
+    (
+        *("COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS"),
+        *("REQUEST_TIMED_OUT", "_WAIT_COORD", "_TRANSPORT", "_TIMED_OUT"),
+    )
+)
 _RESET = {START: "earliest", END: "latest"}
 
 
@@ -81,14 +88,17 @@ class Reading:
         form: Form,
         *,
         exit_at_end: bool,
-        in_group: bool,
+        group: str | None = None,
     ) -> None:
         self._clients = clients
         self._consumer = consumer
         self._form = form
         self.out: BinaryIO = sys.stdout.buffer
         self._exit = exit_at_end
-        self._in_group = in_group
+        self._group = group
+        self._in_group = group is not None
+        automatic = clients.options.get("enable.auto.commit", "true")
+        self._commits = self._in_group and str(automatic).lower() == "true"
         #: The stop offset of partitions that have one.
         self.stops: dict[Place, int] = {}
         #: Partitions that are not at their end or stop offset.
@@ -197,7 +207,30 @@ class Reading:
             )
 
     def close(self) -> None:
-        self._consumer.close()
+        try:
+            if self._commits and not isinstance(sys.exc_info()[1], CommandFailed):
+                self._commit()
+        finally:
+            self._consumer.close()
+
+    def _commit(self) -> None:
+        """Closing a consumer of librdkafka commits, too, but does not report a refusal."""
+        from confluent_kafka import KafkaError, KafkaException
+
+        deadline = time.monotonic() + self._clients.timeout_s
+        while True:
+            try:
+                self._consumer.commit(asynchronous=False)
+                return
+            except KafkaException as failure:
+                error = KafkaError(failure.args[0].code())  # without a text of the client
+            if error.name() == "_NO_OFFSET":
+                return
+            if error.name() not in _RETRIED or time.monotonic() > deadline:
+                raise CommandFailed(
+                    f"the offsets of group {self._group} were not committed: {in_words(error)}"
+                )
+            time.sleep(_LOOK_EVERY_S)
 
 
 def _options(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -210,7 +243,7 @@ def assigned(parsed: argparse.Namespace, form: Form) -> Reading:
     first, stop = range_of(parsed.offset or "start")
     clients = Clients(parsed)
     consumer = clients.consumer(**_options(parsed))
-    reading = Reading(clients, consumer, form, exit_at_end=parsed.exit, in_group=False)
+    reading = Reading(clients, consumer, form, exit_at_end=parsed.exit)
     try:
         places = [
             place
@@ -266,7 +299,7 @@ def _as_member(parsed: argparse.Namespace, form: Form) -> Reading:
         enable_auto_commit=True,
         **_options(parsed),
     )
-    reading = Reading(clients, consumer, form, exit_at_end=parsed.exit, in_group=True)
+    reading = Reading(clients, consumer, form, exit_at_end=parsed.exit, group=parsed.group)
 
     def assigned(_: Consumer, partitions: list[Any]) -> None:
         reading.open |= {(one.topic, one.partition) for one in partitions}

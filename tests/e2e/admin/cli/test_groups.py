@@ -65,6 +65,14 @@ def test_a_group_with_members_is_described_and_not_changed(
         member.communicate(timeout=PATIENCE_S)
 
 
+def test_a_member_commits_at_its_end_unless_it_is_told_otherwise(ottla: Ottla, group: str) -> None:
+    read = ("consume", group, "-g", group, "-n", "2")
+    ottla.run(*read, "-X", "enable.auto.commit=false")
+    assert offsets(ottla, group) == [(0, 6, 10, 4)]
+    ottla.run(*read)
+    assert offsets(ottla, group) == [(0, 8, 10, 2)]
+
+
 def test_committed_offsets_are_reset(ottla: Ottla, group: str) -> None:
     dry = ottla.run("group", "seek", group, "--to", "start", "--dry-run")
     head = ["GROUP", "TOPIC", "PARTITION", "NEW-OFFSET", "PRIOR-OFFSET"]
