@@ -93,6 +93,10 @@ class Objects(Protocol):
         """Why records that should be in objects are not."""
         ...
 
+    def check(self) -> None:
+        """Raises StorageFailed if they cannot be listed, as without credentials."""
+        ...
+
     def strays(self) -> Iterator[tuple[str, int]]:
         """Objects of the store that it does not know, with their sizes. Raises StorageFailed."""
         ...

@@ -12,6 +12,7 @@ from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects import bucket as buckets
 from infrastructure.storage.objects.errors import ObjectsFailed
 from infrastructure.storage.postgresql import opening, sealing, tails
+from interfaces.main.__main__ import main
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 from tests.contract.s3_objects import ALL_SEALED, BATCHES, Objects
@@ -91,6 +92,28 @@ def test_a_store_opens_while_its_bucket_is_away(
         again.read()
     again.keep(4)
     assert again.read(4) == batch(4)
+
+
+@pytest.mark.parametrize("command", ["verify", "info"])
+def test_tools_say_that_the_bucket_cannot_be_read(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    sealed: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+) -> None:
+    sealed.close()
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    quick = buckets.Limits(request_s=0.2, retry_s=0.1)
+    monkeypatch.setattr(buckets.Bucket.__init__, "__defaults__", (quick, quick))
+    where = f"postgresql://postgres@/postgres?host={relayed.server.folder}&schema={relayed.schema}"
+    assert main(["storage", command, where]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"ottla: {objects.shown} cannot be listed: no credentials")
+    assert printed.err.count("\n") == 1
 
 
 def test_an_object_that_is_lost_stops_no_other(

@@ -54,6 +54,12 @@ class PostgresObjects:
     def not_sealed(self) -> str | None:
         return self._commit.not_sealed()
 
+    def check(self) -> None:
+        try:
+            next(self._bucket.names(), None)
+        except ObjectsFailed as error:
+            raise StorageFailed(str(error)) from error
+
     def strays(self) -> Iterator[tuple[str, int]]:
         try:
             found = [one for one in self._bucket.names() if one[0].startswith(self._store_id)]

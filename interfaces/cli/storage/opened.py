@@ -67,6 +67,9 @@ def opened(store: str) -> Iterator[tuple[Storage, Contents]]:
     with in_words():
         storage = open_storage(closed.url, read_only=True)
         try:
+            # Else each log that is in objects would look damaged.
+            if storage.objects is not None and storage.objects.sizes().in_objects:
+                storage.objects.check()
             yield storage, contents(storage)
         finally:
             storage.commit.close()
