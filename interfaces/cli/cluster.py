@@ -23,6 +23,8 @@ _LOOK_EVERY_S = 0.5
 _SHORT_LOOK_S = 2.0
 #: Of the table.
 _SHOWN_PROBLEMS = 20
+#: Of the partitions with the same problem.
+_EXAMPLES = 3
 
 
 def describe(parsed: argparse.Namespace) -> int:
@@ -121,7 +123,7 @@ def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
             clients = Clients(parsed)
             clients.timeout_s = timeout_s
             clients.note = reasons.append
-            problems = _problems(clients.metadata(clients.admin()))
+            problems = problems_of(clients.metadata(clients.admin()))
     except CommandFailed as failure:
         problems = [str(failure), *reasons]
     return {"healthy": not problems, "problems": problems}
@@ -138,20 +140,28 @@ def _not_ready(parsed: argparse.Namespace, timeout_s: float) -> list[str]:
     return [f"{one['name']}: {one['reason']}" for one in checks if one["status"] != "up"]
 
 
-def _problems(metadata: ClusterMetadata) -> list[str]:
+def problems_of(metadata: ClusterMetadata) -> list[str]:
     found = []
     if not metadata.brokers:
         found.append("no broker")
     if metadata.controller_id < 0:
         found.append("no controller")
+    alike: dict[str, list[str]] = {}
     for name, topic in sorted(metadata.topics.items()):
         for number, partition in sorted(topic.partitions.items()):
             if partition.leader < 0:
-                found.append(f"{name}-{number} has no leader")
+                alike.setdefault("without a leader", []).append(f"{name}-{number}")
             elif len(partition.isrs) < len(partition.replicas):
                 missing = sorted(set(partition.replicas) - set(partition.isrs))
-                found.append(f"{name}-{number} lacks replica {', '.join(map(str, missing))}")
-    return found
+                what = f"without replica {', '.join(map(str, missing))}"
+                alike.setdefault(what, []).append(f"{name}-{number}")
+    return [*found, *(_counted(what, partitions) for what, partitions in alike.items())]
+
+
+def _counted(what: str, partitions: list[str]) -> str:
+    count, named = len(partitions), ", ".join(partitions[:_EXAMPLES])
+    more = f" and {count - _EXAMPLES} more" if count > _EXAMPLES else ""
+    return f"{count} partition{'' if count == 1 else 's'} {what}: {named}{more}"
 
 
 def _show(found: dict[str, Any], form: str) -> None:

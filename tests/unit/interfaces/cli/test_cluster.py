@@ -1,0 +1,37 @@
+"""What `ottla cluster health` says of metadata."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from interfaces.cli.cluster import problems_of
+
+
+def partition(leader: int, *in_sync: int) -> SimpleNamespace:
+    return SimpleNamespace(leader=leader, replicas=[1, 2, 3], isrs=list(in_sync))
+
+
+def metadata(**topics: list[SimpleNamespace]) -> Any:
+    return SimpleNamespace(
+        brokers={1: None},
+        controller_id=1,
+        topics={
+            name: SimpleNamespace(partitions=dict(enumerate(partitions)))
+            for name, partitions in topics.items()
+        },
+    )
+
+
+def test_partitions_with_the_same_problem_are_counted() -> None:
+    lacking, leaderless = partition(1, 1, 3), partition(-1)
+    found = problems_of(metadata(b=[leaderless, lacking], a=[lacking] * 50, c=[partition(1, 1)]))
+    assert found == [
+        "51 partitions without replica 2: a-0, a-1, a-2 and 48 more",
+        "1 partition without a leader: b-0",
+        "1 partition without replica 2, 3: c-0",
+    ]
+
+
+def test_a_cluster_without_problems_has_none() -> None:
+    assert problems_of(metadata(a=[partition(1, 3, 1, 2)])) == []
