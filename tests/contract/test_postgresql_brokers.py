@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from domain.cluster.nodes import Node
-from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.errors import StorageInUse, StorageUnusable
+from infrastructure.storage.postgresql import opening
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.joined_brokers import SESSION_MS, JoinedBroker, JoinedBrokers
@@ -50,6 +51,39 @@ def test_a_broker_that_stops_is_fenced_at_once(cluster: JoinedBrokers) -> None:
     first.run_until(lambda: (2, False) in first.brokers())
     second.close()
     first.run_until(lambda: (2, True) in first.brokers())
+
+
+def test_a_broker_whose_start_is_refused_is_not_registered(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the store is opened, or by anything else before it is announced."""
+    first, second = cluster.join(1), cluster.join(2)
+    first.announce()
+    second.close()
+    first.run_until(lambda: first.brokers() == [(1, False)])
+
+    def refuse(*_: object) -> None:
+        raise StorageUnusable("no such bucket")
+
+    monkeypatch.setattr(opening, "_bucket", refuse)
+    with pytest.raises(StorageUnusable):
+        cluster.join(3)
+    first.close()
+    assert cluster.execute("select node_id, is_fenced from ottla_brokers") == [(1, True)]
+
+
+def test_a_broker_keeps_its_registration_if_a_later_start_is_refused(
+    cluster: JoinedBrokers,
+) -> None:
+    first, second = cluster.join(1), cluster.join(2)
+    second.announce()
+    first.run_until(lambda: (2, False) in first.brokers())
+    second.close()
+    cluster.join(2).close()
+    first.run_until(lambda: (2, True) in first.brokers())
+    assert first.storage.membership is not None
+    [other] = [one for one in first.storage.membership.brokers() if one.node.node_id == 2]
+    assert other.node.addresses == {"PLAINTEXT": ("h", 9092)}
 
 
 def test_a_broker_that_is_silent_is_fenced(cluster: JoinedBrokers) -> None:

@@ -52,7 +52,7 @@ _REGISTER = """
     values (%(node)s, clock_timestamp() + %(lasts)s * interval '1 ms', true, 0,
         current_setting('application_name'), %(registration)s)
     on conflict (node_id) do update set until = excluded.until, is_fenced = true,
-        client = excluded.client, registration = excluded.registration
+        client = excluded.client
 """
 _RENEW = """
     update ottla_brokers set until = clock_timestamp() + %(lasts)s * interval '1 ms',
@@ -93,7 +93,8 @@ _END_FORMER = """
     where b.node_id = %s and b.until < clock_timestamp() and a.backend_start < (
         select backend_start from pg_stat_activity where pid = pg_backend_pid())
 """
-#: Waits for a statement of the session that still runs: nothing comes behind it.
+#: Waits for a statement of the session that still runs: nothing comes behind it. A broker without
+#: addresses was never announced: its start was refused.
 _LEAVE = """
     with old as (
         select node_id, session, seq from ottla_fences
@@ -101,9 +102,12 @@ _LEAVE = """
     past as (insert into ottla_sessions (session, last_seq) select session, seq from old),
     ended as (
         update ottla_fences f set session = 0 from old where f.node_id = old.node_id
-        returning f.node_id)
+        returning f.node_id),
+    never_announced as (
+        delete from ottla_brokers b using ended
+        where b.node_id = ended.node_id and b.registration -> 'addresses' = '{}')
     update ottla_brokers b set is_fenced = true, until = clock_timestamp()
-    from ended where b.node_id = ended.node_id
+    from ended where b.node_id = ended.node_id and b.registration -> 'addresses' <> '{}'
 """
 _PATIENCE_TO_LEAVE = "set lock_timeout = '1s'"
 #: No broker needs to learn of them any more.

@@ -108,12 +108,16 @@ def joined(
         session, contents = Session(server, node.node_id), Contents(node.node_id, tail_bytes)
         session.begin(for_commits)
         watch = Watch(server, for_watch, session, contents, joining, to_loop)
-        watch.begin()
-        session.end_alone(for_commits)
-        bucket = _bucket(for_commits, address, contents, bucket_at)
-        contents.load(for_reads, node.node_id)
-        [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
-        [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
+        try:
+            watch.begin()
+            session.end_alone(for_commits)
+            bucket = _bucket(for_commits, address, contents, bucket_at)
+            contents.load(for_reads, node.node_id)
+            [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
+            [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
+        except BaseException:
+            watch.leave()
+            raise
     watch.start()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
     assert reading.row_reading is not None

@@ -128,6 +128,13 @@ class Watch:
         self._beat(connection)
         self._thread.start()
 
+    def leave(self) -> None:
+        """At the end, or if the start fails after `begin`."""
+        if self._link.connection is not None:
+            with suppress(psycopg.Error):
+                leases.leave(self._link.connection, self._node_id, self._session.numbers)
+        self._link.drop()
+
     # ---- from the loop
 
     def wake(self) -> None:
@@ -176,7 +183,7 @@ class Watch:
                 self._post(partial(_raise, fault))
             finally:
                 self._link.busy = False
-        self._leave()
+        self.leave()
 
     def _connect(self) -> None:
         self._link.connection = connection = self._server.connect(again=True)
@@ -329,12 +336,6 @@ class Watch:
         """On the loop."""
         self._to_release = True
         self.wake()
-
-    def _leave(self) -> None:
-        if self._link.connection is not None:
-            with suppress(psycopg.Error):
-                leases.leave(self._link.connection, self._node_id, self._session.numbers)
-        self._link.drop()
 
 
 def _raise(fault: Exception) -> None:
