@@ -25,6 +25,9 @@ from domain.partitions.partition import Partition
 from domain.partitions.transactions import AbortedTransaction
 from domain.topics.topic import Topic
 
+#: Within the time for which a failed read is remembered.
+LOOK_AGAIN_MS = 500
+
 NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
 
 
@@ -264,11 +267,12 @@ class LoadingFetch(PendingFetch):
     """A fetch of records that are not in memory.
 
     It holds no records meanwhile: all partitions are read when all are loaded. After `max_wait_ms`
-    the response has the records in memory, unless there are none, or a partition is not loaded: its
-    offsets are unknown then.
+    the response has what there is: the records in memory, and errors of partitions that cannot be
+    read. If there is nothing, or a partition is not loaded, so that its offsets are unknown, it is
+    looked at again.
     """
 
-    __slots__ = ("_loading", "_timer")
+    __slots__ = ("_loading", "_scheduler", "_timer")
 
     def __init__(
         self,
@@ -279,6 +283,7 @@ class LoadingFetch(PendingFetch):
     ) -> None:
         super().__init__(service, query)
         self._loading = all_of(loading)
+        self._scheduler = scheduler
         self._timer = scheduler.after_ms(query.max_wait_ms, self._out_of_time)
         self._loading.then(self._loaded)
 
@@ -292,6 +297,8 @@ class LoadingFetch(PendingFetch):
             self._stop_loading()
             _count(fetched)
             self.resolve(fetched)
+        else:
+            self._timer = self._scheduler.after_ms(LOOK_AGAIN_MS, self._out_of_time)
 
     def abandon(self) -> None:
         super().abandon()

@@ -63,8 +63,8 @@ class FlakyLogStore(MemoryLogStore):
     def read(
         self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
     ) -> bytes:
-        self._check()
         self._check_loaded("read", partition_id)
+        self._check()
         return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
 
     def headers(

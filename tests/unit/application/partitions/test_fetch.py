@@ -279,6 +279,25 @@ def test_a_fetch_ends_after_its_time_with_the_records_in_memory(fake: FakeBroker
     fake.log.load()
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_after_its_time_a_fetch_waits_for_the_first_of_its_partitions(
+    fake: FakeBroker, fails: bool
+) -> None:
+    """Others may be read much later, as from a bucket that is away."""
+    fill(fake, 0)
+    one, other = fake.partition("t", 0), fake.partition("t", 1)
+    fake.log.loading, fake.log.loading_of = Pending(), one.partition_id
+    fetch = Fetch(fake, query(item(0), item(1), wait_ms=100))
+    fake.scheduler.advance(5000)
+    assert fetch.waits
+    fake.log.loading_of = other.partition_id  # of the fetch, not all is loaded
+    fake.log.failing = StorageFailed("no bucket") if fails else None
+    fake.scheduler.advance(500)
+    assert fetch.errors() == [StorageFailed if fails else None, None]
+    assert fetch.offsets() == [[] if fails else [0, 2, 4], []]
+    assert fake.scheduler.timers == []
+
+
 def test_a_topic_can_be_deleted_while_it_is_loaded(cold: FakeBroker) -> None:
     fetch = Fetch(cold, query(item(0)))
     cold.broker.topics.delete_topics.delete([cold.existing()])
