@@ -116,6 +116,21 @@ def test_a_lost_response_to_a_write_is_harmless(relay: HttpRelay, long: Bucket) 
     assert long.read("b", 0, 10) == DATA
 
 
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_read_from_a_bucket_that_is_away_fails_while_a_consumer_waits(
+    relay: HttpRelay, address: ObjectsAddress, is_open: bool
+) -> None:
+    """It refuses connections, or responds to nothing."""
+    if is_open:
+        relay.hold()
+    else:
+        relay.refuse()
+    started = time.monotonic()
+    with pytest.raises(ObjectsFailed, match=r"cannot be reached|did not respond in time"):
+        Bucket(address).read("a", 0, 10)
+    assert time.monotonic() - started < 10
+
+
 def test_a_server_that_refuses_for_long_is_reported(
     relay: HttpRelay, short: Bucket, call: Call
 ) -> None:
