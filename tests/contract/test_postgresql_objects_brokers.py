@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from infrastructure.storage.postgresql import dropping
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from tests.contract.batches import batch
@@ -137,6 +139,28 @@ def test_a_broker_without_objects_reads_those_of_others(
     assert read(second) == batches(2)
     append(second, 2)
     assert read(second) == batches(3)
+
+
+def test_tails_that_a_dead_broker_did_not_drop_are_dropped(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a broker that runs."""
+    monkeypatch.setattr(dropping, "SEARCH_S", 0.05)
+    first, second = leading(cluster, 1), cluster.join(2)
+    assert isinstance(first.storage.commit, PostgresCommit)
+    monkeypatch.setattr(first.storage.commit, "_dropping", None)
+    append(first, 0, 1, 2)
+    tables = "select n from ottla_tails where object is null"
+    left = len(cluster.execute(tables))
+    first.close()
+    assert left > 2
+    for partition_id in range(8, 12):
+        time.sleep(0.05)
+        second.lead(partition_id, 2)
+        assert second.commit() is None
+        settle(second)
+    currents = "select tail from ottla_fences where node_id > 0"
+    assert sorted(cluster.execute(tables)) == sorted(cluster.execute(currents))
 
 
 def test_what_a_dead_broker_has_written_and_not_sealed_is_deleted(

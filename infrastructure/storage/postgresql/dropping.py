@@ -16,10 +16,12 @@ from infrastructure.storage.postgresql.garbage import Garbage, drop_object
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
-from infrastructure.storage.postgresql.tails import Tails, tail_rows
+from infrastructure.storage.postgresql.tails import Tails, tail_rows, unused_rows
 
 #: Something else reads the table: a backup, which may take hours.
 RETRY_S = 10.0
+#: Between two looks for what no broker drops: the one that did not need it any more was killed.
+SEARCH_S = 60.0
 #: Others that read the table wait for so long.
 _LOCK_TIMEOUT = "set local lock_timeout = '100ms'"
 #: Does not lock the row that commits update: a tail that has no runs and is no broker's current
@@ -52,11 +54,15 @@ class Dropping:
         self._thread = LoadingThread(self._drop_all, self._dropped, to_loop, "ottla-drops")
         self.is_busy = False
         self._not_before_s = 0.0
+        #: For the thread, but for the time.
+        self._strays: set[int] = set()
+        self._next_search_s = monotonic() + SEARCH_S
 
     def look(self) -> None:
         """On the loop, so that all reads to come know that the runs are gone."""
         tails = self._tails.unused if monotonic() >= self._not_before_s else ()
         is_due = tails or (self._garbage is not None and self._garbage.is_due)
+        is_due = is_due or monotonic() >= self._next_search_s
         if is_due and not self.is_busy:
             self.is_busy = self._thread.put(tails)
 
@@ -65,10 +71,20 @@ class Dropping:
         # Whatever is wrong, the thread goes on, and they are dropped later.
         with suppress(Exception), closing(self._server.connect(again=True)) as connection:
             dropped += (tail for tail in tails if self._drop(connection, tail))
+            if monotonic() >= self._next_search_s:
+                self._next_search_s = monotonic() + SEARCH_S
+                self._drop_strays(connection)
             if self._garbage is not None:
                 self._tails.count_again(tail_rows(connection, self._tails.objects()))
                 self._garbage.delete(connection)
         return dropped
+
+    def _drop_strays(self, connection: Rows) -> None:
+        """Since the last search: the broker that has just made one unused may read it still."""
+        before, found = self._strays, {row.number for row in unused_rows(connection)}
+        self._strays = {
+            tail for tail in found if tail not in before or not self._drop(connection, tail)
+        }
 
     def _drop(self, connection: Rows, tail: int) -> bool:
         found = connection.execute(

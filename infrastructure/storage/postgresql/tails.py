@@ -38,7 +38,7 @@ _CURRENT = """
     from ottla_fences s left join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
     where s.node_id = %s
 """
-#: Of brokers that stopped.
+#: By any broker.
 _UNUSED = """
     select n, written, dead, object from ottla_tails t
     where deleted is null
@@ -61,6 +61,11 @@ def tail_rows(connection: Rows, numbers: Collection[int]) -> list[TailRow]:
     if not numbers:
         return []
     return [TailRow(*one) for one in connection.execute(_TAILS, (list(numbers),)).fetchall()]
+
+
+def unused_rows(connection: Rows) -> list[TailRow]:
+    """Of brokers that have stopped, too. Raises psycopg.Error."""
+    return [TailRow(*one) for one in connection.execute(_UNUSED).fetchall()]
 
 
 class _Tail:
@@ -124,7 +129,7 @@ class Tails:
             if written_bytes is None:
                 raise StorageDamaged(f"there is no ottla_tail_{self.current}")
             self._tails[self.current] = _Tail(written_bytes)
-        self.add_known(TailRow(*one) for one in connection.execute(_UNUSED).fetchall())
+        self.add_known(unused_rows(connection))
 
     def reload(self, connection: Rows, node_id: int, known: Iterable[TailRow]) -> None:
         """Of a database that has lost commits. Raises StorageDamaged or psycopg.Error."""
