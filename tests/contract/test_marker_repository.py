@@ -41,6 +41,16 @@ def test_requests_stay_until_they_are_removed(lasting_store: OpenStore) -> None:
     assert list(requests.all()) == [OFFSETS]
 
 
+def test_a_request_is_decoded_once(store: OpenStore) -> None:
+    requests = StoredMarkerRepository(store.state, lambda done: None)
+    requests.add(RECORDS)
+    store.keep()
+    [before] = requests.all()
+    requests.add(OFFSETS)
+    store.keep()
+    assert next(iter(requests.all())) is before
+
+
 def test_a_failed_commit_is_not_told(store: OpenStore) -> None:
     waiting: list[Done] = []
     requests = StoredMarkerRepository(store.state, waiting.append)

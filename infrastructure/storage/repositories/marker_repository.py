@@ -6,7 +6,7 @@ markers         partition id, marker id -> JSON: the other fields in their order
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from struct import Struct
 
 from application.ports.marker_repository import RequestedMarker
@@ -21,17 +21,22 @@ WhenCommitted = Callable[[Callable[[StorageFailed | None], None]], None]
 
 
 class StoredMarkerRepository:
-    __slots__ = ("_state", "_when_changed", "_when_committed")
+    __slots__ = ("_decoded", "_state", "_when_changed", "_when_committed")
 
     def __init__(self, state: StateStore, when_committed: WhenCommitted) -> None:
         self._state = state
         self._when_committed = when_committed
+        #: By key: a row never changes, and all are asked for when one comes or goes.
+        self._decoded: dict[bytes, RequestedMarker] = {}
         self._when_changed: list[Callable[[], None]] = []
         state.follow(MARKERS, lambda keys: self._changed())
 
-    def all(self) -> Iterator[RequestedMarker]:
-        for key, row in self._state.scan(MARKERS):
-            yield _decoded(key, row)
+    def all(self) -> Iterable[RequestedMarker]:
+        before = self._decoded
+        self._decoded = {
+            key: before.get(key) or _decoded(key, row) for key, row in self._state.scan(MARKERS)
+        }
+        return self._decoded.values()
 
     def add(self, marker: RequestedMarker) -> None:
         self._stage(marker, json.dumps(marker[2:]).encode())
