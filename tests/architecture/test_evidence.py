@@ -10,6 +10,8 @@ import pytest
 
 from tests.architecture.repository import ROOT
 
+_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 def promises() -> list[tuple[str, list[str]]]:
     """The rows of all tables: a promise, and the proofs in backquotes."""
@@ -35,8 +37,18 @@ def test_a_proof_exists(proof: str) -> None:
     assert (ROOT / path.removeprefix("./")).exists()
     if path.startswith("tests/") and path.endswith(".py"):
         tree = ast.parse((ROOT / path).read_text("utf-8"))
-        defined = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-        defined |= {n.name for n in ast.walk(tree) if isinstance(n, ast.AsyncFunctionDef)}
-        assert function in defined
+        [test] = [
+            one for one in ast.walk(tree) if isinstance(one, _FUNCTION) and one.name == function
+        ]
+        marks = {ast.unparse(one) for one in test.decorator_list}
+        marks |= {
+            ast.unparse(mark)
+            for one in tree.body
+            if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "pytestmark"
+            for mark in (one.value.elts if isinstance(one.value, ast.List) else [one.value])
+        }
+        page = (ROOT / "docs/internals/evidence.md").read_text("utf-8")
+        said = {bool(one) for one in re.findall(rf"`{proof}`( \(long\))?", page)}
+        assert said == {"pytest.mark.long" in marks}
     else:
         assert not function
