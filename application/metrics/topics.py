@@ -21,6 +21,7 @@ from domain.cluster.nodes import NO_LEADER
 from domain.configs.topic import TopicConfig
 from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.partitions.partition import Partition
+from domain.partitions.traffic import Traffic
 from domain.topics.topic import Topic
 
 #: Time constant of the average rates.
@@ -101,6 +102,9 @@ class _TopicSnapshot:
     def count(self, partition: Partition) -> None:
         traffic = partition.traffic
         self.sums["messages"] += max(traffic.next_offset, partition.high_watermark)
+        self.count_traffic(traffic)
+
+    def count_traffic(self, traffic: Traffic) -> None:
         for _, field in _TRAFFIC:
             self.sums[field] += getattr(traffic, field)
 
@@ -142,8 +146,13 @@ class TopicReadings:
         placement: Placement,
         many_loaded: Callable[[], None] = lambda: None,
         is_under_min_isr: Callable[[TopicConfig], bool] = lambda _: False,
+        followed: Callable[[int], Traffic | None] = lambda _: None,
     ) -> None:
-        """`many_loaded` is called after every hundred loaded partitions: they are never freed."""
+        """`many_loaded` is called after every hundred loaded partitions: they are never freed.
+
+        `followed`: what this broker has served of a partition that another one leads.
+        """
+        self._followed = followed
         self._catalog = catalog
         self._many_loaded = many_loaded
         self._loaded = 0
@@ -196,7 +205,9 @@ class TopicReadings:
         try:
             partition = self._catalog.partition(topic, index)
         except NotLeaderOrFollower:
-            return  # its leader counts it
+            traffic = self._followed(topic.partition_ids[index])
+            if traffic is not None:
+                seen.count_traffic(traffic)  # its leader counts the rest
         except StorageFailed:
             seen.unreadable += 1  # the catalogue has logged it
             partition = self._catalog.loaded_partition(topic, index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
+from application.partitions.read_replicas import ReadReplicas
 from application.ports.clock import Clock
 from application.ports.log_store import Buffer, LogStore, NotInMemory
 from application.ports.pending import Pending, all_of
@@ -16,12 +17,14 @@ from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
+    NotLeaderOrFollower,
     StorageFailed,
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
 from domain.messages.batch import next_offset
 from domain.partitions.partition import Partition
+from domain.partitions.traffic import Traffic
 from domain.partitions.transactions import AbortedTransaction
 from domain.topics.topic import Topic
 
@@ -42,8 +45,10 @@ class FetchService:
         config: BrokerConfig,
         storage_health: StorageHealth,
         clock: Clock,
+        read_replicas: ReadReplicas | None = None,
     ) -> None:
         self.clock = clock
+        self._read_replicas = read_replicas
         self._catalog = catalog
         self._storage_health = storage_health
         self._log = log
@@ -63,6 +68,11 @@ class FetchService:
         With 0 a response still has its first batch, below 0 none.
         """
         self._available = available
+
+    def followed(self, partition_id: int) -> Traffic | None:
+        """What was served of a partition that another node leads."""
+        replicas = self._read_replicas
+        return None if replicas is None else replicas.traffic(partition_id)
 
     @property
     def waiting(self) -> int:
@@ -87,6 +97,7 @@ class FetchService:
             or self._waiting_partitions + len(query.items) > self._max_partitions
             or _is_urgent(fetched)
             or _has_more(fetched, query.read_committed)
+            or (query.rack and any(one.is_final for one in fetched))
         ):
             _count(fetched)
             return fetched
@@ -108,20 +119,43 @@ class FetchService:
         total_bytes = 0
         available = self._available()
         limit = min(query.max_bytes, self._max_bytes, available)
+        replicas = self._read_replicas if query.rack and not self._draining else None
         for item in query.items:
-            one: FetchedPartition | None
+            one: FetchedPartition | None = None
+            bytes_left, whole_first = limit - total_bytes, total_bytes == 0 <= available
             try:
-                one = self._read_partition(
-                    item, limit - total_bytes, query.read_committed, total_bytes == 0 <= available
-                )
+                if replicas is not None:
+                    one = self._read_elsewhere(replicas, item, query, bytes_left, whole_first)
+                if one is None:
+                    one = self._read_partition(item, bytes_left, query.read_committed, whole_first)
             except NotInMemory as later:
                 loading.append(later.loading)
-                limit -= min(item.max_bytes, max(limit - total_bytes, 0))
-                one = self._without_records(item, query.read_committed)
+                limit -= min(item.max_bytes, max(bytes_left, 0))
+                if item.partition is not None:
+                    one = self._without_records(item, query.read_committed)
             if one is not None:
                 total_bytes += len(one.records)
                 fetched.append(one)
         return fetched, total_bytes
+
+    def _read_elsewhere(
+        self,
+        replicas: ReadReplicas,
+        item: FetchItem,
+        query: FetchQuery,
+        bytes_left: int,
+        whole_first: bool,
+    ) -> FetchedPartition | None:
+        """Another node serves the records, or leads the partition. None: neither."""
+        try:
+            partition = self._resolve(item)
+        except NotLeaderOrFollower as elsewhere:
+            item.partition = None
+            partition_id = self._topic(item).partition_ids[item.index]
+            return replicas.read(partition_id, item, query, bytes_left, whole_first, elsewhere)
+        except BrokerError:
+            return None
+        return replicas.sent_away(partition, item, query)
 
     def _read_partition(
         self, item: FetchItem, bytes_left: int, read_committed: bool, whole_first: bool
@@ -200,8 +234,8 @@ class FetchService:
 def _count(fetched: list[FetchedPartition]) -> None:
     for one in fetched:
         partition = one.item.partition
-        if partition is not None:
-            traffic = partition.traffic
+        traffic = one.followed if partition is None else partition.traffic
+        if traffic is not None:
             traffic.fetches += 1
             traffic.bytes_out += len(one.records)
             if one.error is not None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from application.ports.log_store import Buffer
+from application.ports.sealed_log import SealedRecords
 from domain.errors import BrokerError
 from domain.partitions.partition import Partition
+from domain.partitions.traffic import Traffic
 from domain.partitions.transactions import AbortedTransaction
+
+NO_REPLICA = -1
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +47,28 @@ class FetchedPartition:
     records: Buffer = b""
     #: Of READ_COMMITTED: those that have records or their marker among `records`.
     aborted: Sequence[AbortedTransaction] = ()
+    #: The node that the client should fetch from instead.
+    preferred_read_replica: int = NO_REPLICA
+    #: The counters of a partition that another node leads.
+    followed: Traffic | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Waiting adds no records."""
+        return self.preferred_read_replica != NO_REPLICA or self.followed is not None
+
+
+class FollowedRead:
+    """What a follower has read for a fetch, when it is there."""
+
+    __slots__ = ("found", "is_done")
+
+    def __init__(self) -> None:
+        self.is_done = False
+        self.found: SealedRecords | None = None
+
+    def take(self, found: SealedRecords | None) -> None:
+        self.is_done, self.found = True, found
 
 
 @dataclass(slots=True, eq=False)
@@ -52,3 +78,9 @@ class FetchQuery:
     min_bytes: int
     max_bytes: int
     read_committed: bool
+    #: Of the client; empty: unknown.
+    rack: str = ""
+    #: Its id and address.
+    client: tuple[str | None, str] = ("", "")
+    #: Of partitions that others lead.
+    followed: dict[FetchItem, FollowedRead] = field(default_factory=dict)

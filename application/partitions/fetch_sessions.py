@@ -89,7 +89,8 @@ class FetchSession:
         for one in fetched:
             key = one.item.key
             state = _state(one)
-            if one.records or one.error is not None or self._sent.get(key) != state:
+            is_needed = one.records or one.error is not None or one.is_final
+            if is_needed or self._sent.get(key) != state:
                 chosen.append(one)
                 self._sent[key] = state
                 if one.records and key in self._by_key:

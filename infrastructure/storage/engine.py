@@ -18,6 +18,7 @@ from application.ports.log_store import LogName, LogStore
 from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.reserve import Reserve
+from application.ports.sealed_log import SealedLog
 from application.ports.state_store import StateStore
 from domain.cluster.nodes import Node
 from domain.errors import StorageFailed
@@ -196,6 +197,8 @@ class Storage:
     #: None of a store that one broker has alone; with it comes the right to change shared rows.
     membership: Membership | None = None
     cluster_changes: ClusterChanges | None = None
+    #: None where a broker has its store alone.
+    sealed_log: SealedLog | None = None
     #: None where they are not counted.
     copies: Copies | None = None
 

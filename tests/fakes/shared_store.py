@@ -25,6 +25,7 @@ from tests.fakes.commit import Done, FakeCommit
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.membership import FakeMembers, FakeMembership
 from tests.fakes.placement import FakePlacement
+from tests.fakes.sealed_log import FakeSealedLog
 
 Changed = Callable[[Sequence[bytes]], None]
 Row = tuple[str, bytes]
@@ -205,6 +206,7 @@ class SharedBroker(InProcessBroker):
         self.commit = SharedCommit(self.store, self.membership)
         self.changes = SharedChanges(self.store, self.commit, self.membership)
         self.log = FlakyLogStore(self.store)
+        self.sealed_log = FakeSealedLog(self.log)
         super().__init__(node_id=str(node_id), **settings)
         self.listener = FakeListener(self, FakeRequestLog())
         self.store.wake = lambda: self.scheduler.soon(self.store.learn)
@@ -228,6 +230,7 @@ class SharedBroker(InProcessBroker):
             fetch_row=self.fetch_row,
             membership=self.membership,
             cluster_changes=self.changes,
+            sealed_log=self.sealed_log,
         )
 
     def fetch_row(self, table: str, key: bytes) -> Pending[bytes | StorageFailed | None]:

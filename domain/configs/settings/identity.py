@@ -6,6 +6,8 @@ from domain.configs.settings.definition import Kind, setting
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST, PASSWORD = Kind
 
+RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
 
 class IdentitySettings:
     node_id: int = setting("node.id", INT, 1, "The id of this broker.", minimum=0)
@@ -17,6 +19,15 @@ class IdentitySettings:
     )
     broker_rack: str | None = setting(
         "broker.rack", STRING, None, "The rack of this broker in metadata."
+    )
+    replica_selector_class: str = setting(
+        "replica.selector.class",
+        STRING,
+        "",
+        "With Kafka's rack-aware selector, consumers with client.rack fetch records that are in "
+        "objects from a replica in their rack; empty: from the leader. For all brokers of a "
+        "cluster alike.",
+        choices=("", RACK_AWARE),
     )
     listeners: tuple[str, ...] = setting(
         "listeners",

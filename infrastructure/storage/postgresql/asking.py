@@ -53,9 +53,9 @@ def asking(
         name = tails.object_of(span.tail)
         try:
             if name is not None and statement == BATCHES:
-                answer = batches(name, span, value)
+                answer = batches_of(execute, bucket_of, name, partition_id, span, value)
             else:
-                answer = rows(statement, name, span, value)
+                answer = _rows(execute, statement, name, partition_id, span, value)
         except (psycopg.errors.UndefinedTable, ObjectMissing) as error:
             raise TailGone(reason_of(error)) from error
         # Entries of an object are gone without an error.
@@ -63,25 +63,37 @@ def asking(
             raise TailGone(f"entries have left tail {span.tail}")
         return answer
 
-    def rows(statement: str, name: str | None, span: Span, value: int) -> Answer:
-        values = {**span._asdict(), "partition_id": partition_id, "value": value}
-        return execute(statement.format(tail=entries_of(span.tail, name)), values)
-
-    def batches(name: str, span: Span, most_bytes: int) -> Answer:
-        places = rows(_PLACES, name, span, most_bytes)
-        if not places:
-            return []
-        bucket = bucket_of()
-        # Those of one log follow each other.
-        start = places[0][1]
-        _, position, size_bytes, *_ = places[-1]
-        data = bucket.read(name, start, position + size_bytes - start)
-        found: Answer = []
-        for last_offset, position, size_bytes, crc, times in places:
-            batches_ = data[position - start : position - start + size_bytes]
-            if crc32c(batches_) != crc:
-                raise ObjectDamaged(f"{bucket.address.shown}/{name} is damaged at byte {position}")
-            found.append((last_offset, batches_, times))
-        return found
-
     return ask
+
+
+def _rows(
+    execute: Execute, statement: str, name: str | None, partition_id: int, span: Span, value: int
+) -> Answer:
+    values = {**span._asdict(), "partition_id": partition_id, "value": value}
+    return execute(statement.format(tail=entries_of(span.tail, name)), values)
+
+
+def batches_of(
+    execute: Execute,
+    bucket_of: Callable[[], Bucket],
+    name: str,
+    partition_id: int,
+    span: Span,
+    most_bytes: int,
+) -> Answer:
+    """Last offsets, batches and index of entries that are in an object, up to so many bytes."""
+    places = _rows(execute, _PLACES, name, partition_id, span, most_bytes)
+    if not places:
+        return []
+    bucket = bucket_of()
+    # Those of one log follow each other.
+    start = places[0][1]
+    _, position, size_bytes, *_ = places[-1]
+    data = bucket.read(name, start, position + size_bytes - start)
+    found: Answer = []
+    for last_offset, position, size_bytes, crc, times in places:
+        batches = data[position - start : position - start + size_bytes]
+        if crc32c(batches) != crc:
+            raise ObjectDamaged(f"{bucket.address.shown}/{name} is damaged at byte {position}")
+        found.append((last_offset, batches, times))
+    return found

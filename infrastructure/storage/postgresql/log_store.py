@@ -125,24 +125,8 @@ class PostgresLogStore:
         end_offset = min(end_offset, self._contents.ends.get(partition_id, 0))
         if offset >= end_offset:
             return b"", offset
-        views: list[memoryview] = []
-        reached = offset
-        for entry in self._from(partition_id, offset):
-            view = memoryview(entry.data)
-            if not views:
-                view = view[position_of(view, offset) :]
-            if entry.last_offset >= end_offset or len(view) > max_bytes:
-                size_bytes, reached = whole_batches(
-                    view, reached, end_offset, max_bytes, whole_first and not views
-                )
-                views.append(view[:size_bytes])
-                break
-            views.append(view)
-            max_bytes -= len(view)
-            reached = entry.last_offset + 1
-            if max_bytes <= 0 or reached >= end_offset:
-                break
-        return views[0] if len(views) == 1 else b"".join(views), reached
+        entries = self._from(partition_id, offset)
+        return batches_within(entries, offset, end_offset, max_bytes, whole_first)
 
     def _from(self, partition_id: int, offset: int) -> Iterable[CachedEntry]:
         """Raises NotInMemory or StorageFailed."""
@@ -208,6 +192,34 @@ class PostgresLogStore:
 
     def _ask(self, kind: Kind, partition_id: int, *values: int) -> Answer:
         return self._reading.ask(Question(kind, partition_id, values))
+
+
+def batches_within(
+    entries: Iterable[CachedEntry],
+    offset: int,
+    end_offset: int,
+    max_bytes: int,
+    whole_first: bool,
+) -> tuple[Buffer, int]:
+    """As `LogStore.read_to`, of entries from an offset on."""
+    views: list[memoryview] = []
+    reached = offset
+    for entry in entries:
+        view = memoryview(entry.data)
+        if not views:
+            view = view[position_of(view, offset) :]
+        if entry.last_offset >= end_offset or len(view) > max_bytes:
+            size_bytes, reached = whole_batches(
+                view, reached, end_offset, max_bytes, whole_first and not views
+            )
+            views.append(view[:size_bytes])
+            break
+        views.append(view)
+        max_bytes -= len(view)
+        reached = entry.last_offset + 1
+        if max_bytes <= 0 or reached >= end_offset:
+            break
+    return views[0] if len(views) == 1 else b"".join(views), reached
 
 
 def _taken_out(

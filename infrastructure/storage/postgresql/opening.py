@@ -24,6 +24,7 @@ from infrastructure.storage.postgresql.migrations import STEPS, migrate
 from infrastructure.storage.postgresql.object_commits import ObjectCommits
 from infrastructure.storage.postgresql.objects import PostgresObjects
 from infrastructure.storage.postgresql.reading import Reading
+from infrastructure.storage.postgresql.sealed_log import PostgresSealedLog
 from infrastructure.storage.postgresql.server import (
     Rows,
     Server,
@@ -130,6 +131,7 @@ def joined(
     storage = _storage(info, server, session, contents, reading, commit, bucket)
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
     storage.copies = copies
+    storage.sealed_log = PostgresSealedLog(contents, reading, to_loop)
     storage.fetch_row = reading.row_reading.fetch
     return storage
 

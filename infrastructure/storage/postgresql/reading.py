@@ -8,7 +8,7 @@ objects several threads ask, which share the connection.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -105,6 +105,8 @@ class Reading:
         self._begun_at: dict[Question, tuple[int, int]] = {}
         #: Of a read that took too long.
         self._late: threading.Thread | None = None
+        #: Called when it is closed.
+        self.when_closed: list[Callable[[], None]] = []
 
     def ask(self, question: Question, waits: bool = False) -> Answer:
         """Raises NotInMemory or StorageFailed."""
@@ -189,7 +191,7 @@ class Reading:
 
     def _asked(self, question: Question) -> Answer:
         runs, partition_id = self._contents.runs, question.partition_id
-        ask = asking(self.rows, runs, self._contents.tails, self._bucket_of, partition_id)
+        ask = asking(self.rows, runs, self._contents.tails, self.bucket_of, partition_id)
         gone = TailGone()
         for _ in range(_MOST_ATTEMPTS):
             before = runs.of(partition_id)
@@ -201,7 +203,7 @@ class Reading:
                     break
         raise StorageFailed(f"Entries are missing: {gone}")
 
-    def _bucket_of(self) -> Bucket:
+    def bucket_of(self) -> Bucket:
         """Another broker may have been the first one with objects. Raises StorageFailed."""
         if self._bucket is None:
             [(url,)] = self.rows(OBJECTS_URL, {})
@@ -211,7 +213,7 @@ class Reading:
                 raise StorageFailed(str(error)) from error
         return self._bucket
 
-    def rows(self, statement: str, values: Mapping[str, int]) -> Answer:
+    def rows(self, statement: str, values: Mapping[str, int | bytes]) -> Answer:
         """In any thread. Raises psycopg.Error or StorageFailed."""
         with self._lock:
             self._link.busy = True
@@ -220,7 +222,7 @@ class Reading:
             finally:
                 self._link.busy = False
 
-    def _patiently(self, statement: bytes, values: Mapping[str, int]) -> Answer:
+    def _patiently(self, statement: bytes, values: Mapping[str, int | bytes]) -> Answer:
         lost = False
         while not self._link.ended.is_set():
             try:
@@ -250,6 +252,8 @@ class Reading:
         until = monotonic() + CLOSE_S
         for thread in self._threads:
             thread.close(max(0.0, until - monotonic()))
+        for call in self.when_closed:
+            call()
         self._link.drop()
         if self.row_reading is not None:
             self.row_reading.close()

@@ -21,6 +21,7 @@ import json
 from collections.abc import Callable, Container, Iterator
 from struct import Struct
 from struct import error as StructError
+from typing import NamedTuple
 
 from application.ports.log_store import LogStore
 from application.ports.state_store import StateStore
@@ -40,8 +41,8 @@ from domain.partitions.snapshot import NOT_CLEANED, Cleaned, PartitionSnapshot
 from domain.partitions.transactions import NONE_ABORTED, OpenTransaction, Transactions
 from infrastructure.storage.repositories.partition_rows import KEY, rows_from
 
-_PARTITIONS = "partitions"
-_PARTITION_ID = Struct(">I")
+PARTITIONS = "partitions"
+PARTITION_ID = Struct(">I")
 
 _TRIMMING = "trimming"
 
@@ -60,6 +61,21 @@ NO_OFFSET = -1
 _HEADERS_AT_ONCE = 1024
 
 
+class SnapshotBounds(NamedTuple):
+    start_offset: int
+    end_offset: int
+    #: Of the log that ends there.
+    last_stable_offset: int
+
+
+def bounds_of(row: bytes) -> SnapshotBounds:
+    """Of a row of `partitions`, which is right. There may be newer batches, but no newer start."""
+    values = json.loads(row)
+    start_offset, end_offset = values["start"], values["end"][0]
+    unstable = min((first for _, first in values.get("open", ())), default=end_offset)
+    return SnapshotBounds(start_offset, end_offset, max(unstable, start_offset))
+
+
 class StoredPartitionRepository:
     __slots__ = ("_log", "_state")
 
@@ -75,7 +91,7 @@ class StoredPartitionRepository:
 
     def _recover(self, partition: Partition, waits: bool) -> None:
         partition_id = partition.partition_id
-        row = self._state.get(_PARTITIONS, _PARTITION_ID.pack(partition_id))
+        row = self._state.get(PARTITIONS, PARTITION_ID.pack(partition_id))
         if row is None:
             partition.restore(None)
         else:
@@ -97,7 +113,7 @@ class StoredPartitionRepository:
 
     def snapshot_bounds(self, partition_id: int) -> tuple[int, int]:
         """Log start and end offset as of the newest snapshot; there may be newer batches."""
-        row = self._state.get(_PARTITIONS, _PARTITION_ID.pack(partition_id))
+        row = self._state.get(PARTITIONS, PARTITION_ID.pack(partition_id))
         if row is None:
             return 0, 0
         try:
@@ -148,8 +164,8 @@ class StoredPartitionRepository:
         if snapshot.transactions.last_aborted_offset != NONE_ABORTED:
             row["aborted"] = snapshot.transactions.last_aborted_offset
         self._state.put(
-            _PARTITIONS,
-            _PARTITION_ID.pack(partition_id),
+            PARTITIONS,
+            PARTITION_ID.pack(partition_id),
             json.dumps(row, separators=(",", ":")).encode(),
         )
 
@@ -163,8 +179,8 @@ class StoredPartitionRepository:
     def _cut(self, partition_id: int, first_offset: int, end_offset: int) -> None:
         for producer_id, _ in rows_from(self._state, _PRODUCERS, partition_id, 0, _HEADERS_AT_ONCE):
             self._state.put(_PRODUCERS, KEY.pack(partition_id, producer_id), None)
-        key = _PARTITION_ID.pack(partition_id)
-        row = self._state.get(_PARTITIONS, key)
+        key = PARTITION_ID.pack(partition_id)
+        row = self._state.get(PARTITIONS, key)
         values = {} if row is None else json.loads(row)
         start = max(values.get("start", 0), first_offset)
         epochs = values.get("epochs", FIRST_EPOCH)
@@ -177,7 +193,7 @@ class StoredPartitionRepository:
             "cleaned": cleaned if cleaned.next_offset <= end_offset else NOT_CLEANED,
         }
         packed = json.dumps(snapshot, separators=(",", ":")).encode()
-        self._state.put(_PARTITIONS, key, packed)
+        self._state.put(PARTITIONS, key, packed)
 
     def _bytes_below(self, partition_id: int, offset: int) -> int:
         """Of batches that end below the log start, and are not removed yet."""
@@ -193,18 +209,18 @@ class StoredPartitionRepository:
 
     def save_trimming(self, partition_id: int, unfinished: bool) -> None:
         value = b"" if unfinished else None
-        self._state.put(_TRIMMING, _PARTITION_ID.pack(partition_id), value)
+        self._state.put(_TRIMMING, PARTITION_ID.pack(partition_id), value)
 
     def trimming(self) -> list[int]:
-        return [_PARTITION_ID.unpack(key)[0] for key, _ in self._state.scan(_TRIMMING)]
+        return [PARTITION_ID.unpack(key)[0] for key, _ in self._state.scan(_TRIMMING)]
 
     def forget(self, partition_id: int, max_rows: int) -> bool:
-        self._state.put(_PARTITIONS, _PARTITION_ID.pack(partition_id), None)
-        self._state.put(_TRIMMING, _PARTITION_ID.pack(partition_id), None)
+        self._state.put(PARTITIONS, PARTITION_ID.pack(partition_id), None)
+        self._state.put(_TRIMMING, PARTITION_ID.pack(partition_id), None)
         first = KEY.pack(partition_id, 0)
         count = 0
         for key, _ in self._state.scan(_PRODUCERS, first, max_rows):
-            if not key.startswith(first[: _PARTITION_ID.size]):
+            if not key.startswith(first[: PARTITION_ID.size]):
                 break
             self._state.put(_PRODUCERS, key, None)
             count += 1

@@ -65,6 +65,8 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
             min(request.min_bytes, most_bytes),
             most_bytes,
             read_committed,
+            request.rack_id,
+            (call.peer.client.client_id, call.peer.address),
         )
     )
     if isinstance(fetched, Pending):
@@ -149,6 +151,7 @@ def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> Parti
         aborted_transactions=cast(list[AbortedTransaction], one.aborted)
         if read_committed and one.error is None
         else None,
+        preferred_read_replica=one.preferred_read_replica,
         records=one.records,
     )
 

@@ -131,6 +131,7 @@ class BrokerMetrics:
                 broker.placement,
                 _freeze,
                 self._core.min_insync_replicas.is_under,
+                broker.messages.fetch.followed,
             ).read,
         ]
 

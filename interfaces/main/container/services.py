@@ -27,6 +27,7 @@ from application.partitions.markers import TransactionMarkers
 from application.partitions.offset_for_leader_epoch import OffsetForLeaderEpochService
 from application.partitions.produce import ProduceService
 from application.partitions.producer_expiry import ProducerExpiry
+from application.partitions.read_replicas import ReadReplicas
 from application.partitions.retention import RetentionService
 from application.partitions.trimming import Trimming
 from application.ports.authorizer import Authorizer
@@ -182,6 +183,9 @@ def make_broker(
     config_state = ConfigState(core.configs, broker_configs, groups.configs, commits)
     quotas = ClientQuotas(clock, config)
     quota_service = QuotaService(core.quotas, quotas, commits, changes, events)
+    read_replicas = None
+    if config.replica_selector_class and core.storage.sealed_log is not None:
+        read_replicas = ReadReplicas(core.placement, core.storage.sealed_log, clock)
     streams = None
     if config.raw_listeners:
         from interfaces.main.container.streams import make_streams
@@ -216,6 +220,7 @@ def make_broker(
                 config,
                 storage_health,
                 clock,
+                read_replicas,
             ),
             fetch_sessions=FetchSessions(
                 clock,

@@ -1,0 +1,167 @@
+"""Read replicas (KIP-392): consumers fetch old records from a broker in their own rack.
+
+Replicas have no copies, but every broker can read records that are in objects. The leader names a
+replica in the rack of the client, if enough sealed records lie ahead; the follower serves these.
+
+A follower that does not have the records responds with NOT_LEADER_OR_FOLLOWER: Java goes back to
+the leader at once, librdkafka after `fetch.error.backoff.ms`. With OFFSET_OUT_OF_RANGE librdkafka
+would reset its position, and with OFFSET_NOT_AVAILABLE Java would wait for new metadata.
+"""
+
+from __future__ import annotations
+
+from application.partitions.fetch_query import (
+    FetchedPartition,
+    FetchItem,
+    FetchQuery,
+    FollowedRead,
+)
+from application.ports.clock import Clock
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from application.ports.placement import Placement
+from application.ports.sealed_log import SealedLog, SealedRecords
+from domain.cluster.nodes import NO_LEADER
+from domain.errors import BrokerError, FencedLeaderEpoch, NotLeaderOrFollower, UnknownLeaderEpoch
+from domain.partitions.partition import Partition
+from domain.partitions.traffic import Traffic
+
+#: Of sealed records ahead, on the average: librdkafka pauses for a second if it goes and returns.
+WORTH_BYTES = 4 << 20
+#: A client that comes back with the offset with which it was sent away is served for so long.
+RETURNED_MS = 60_000
+_MOST_CLIENTS = 10_000
+_RETURNED = -1
+NO_EPOCH = -1
+#: A partition id, and the id and address of a client.
+_Client = tuple[int, tuple[str | None, str]]
+
+
+class ReadReplicas:
+    def __init__(self, placement: Placement, log: SealedLog, clock: Clock) -> None:
+        self._placement = placement
+        self._log = log
+        self._clock = clock
+        #: By partition id and client: with which offset it was sent away, and when.
+        self._sent_away: dict[_Client, tuple[int, int]] = {}
+        self._traffic: dict[int, Traffic] = {}
+
+    def traffic(self, partition_id: int) -> Traffic | None:
+        """Of a partition that another node leads."""
+        return self._traffic.get(partition_id)
+
+    # ---- the leader
+
+    def sent_away(
+        self, partition: Partition, item: FetchItem, query: FetchQuery
+    ) -> FetchedPartition | None:
+        """A response without records, which names the replica; None: the leader serves."""
+        durable, offset = partition.durable, item.offset
+        replica = self._replica_in(query.rack, partition.partition_id)
+        if (
+            replica is None
+            or not durable.start_offset <= offset < durable.next_offset
+            or item.leader_epoch not in (NO_EPOCH, partition.leader.epoch)
+        ):
+            return None
+        record_bytes = durable.size_bytes / (durable.next_offset - durable.start_offset)
+        end_offset = offset + 1 + int(WORTH_BYTES / max(record_bytes, 1))
+        if not self._log.is_sealed(partition.partition_id, offset, end_offset):
+            return None
+        if self._has_returned((partition.partition_id, query.client), offset):
+            return None
+        return FetchedPartition(
+            item,
+            None,
+            partition.high_watermark,
+            partition.last_stable_offset,
+            durable.start_offset,
+            preferred_read_replica=replica,
+        )
+
+    def _replica_in(self, rack: str, partition_id: int) -> int | None:
+        racks = {node.node_id: node.rack for node in self._placement.nodes()}
+        if racks.get(self._placement.node_id) == rack:
+            return None
+        replicas = self._placement.replicas(partition_id)
+        return next((one for one in replicas if racks.get(one) == rack), None)
+
+    def _has_returned(self, key: _Client, offset: int) -> bool:
+        """The client does not get on there: the replica cannot be reached, or cannot read."""
+        now_ms = self._clock.monotonic_ms()
+        before, sent_ms = self._sent_away.pop(key, (offset, now_ms - RETURNED_MS))
+        is_late = now_ms - sent_ms >= RETURNED_MS
+        if before == _RETURNED and not is_late:
+            self._sent_away[key] = before, sent_ms
+            return True
+        has_returned = before == offset and not is_late
+        if len(self._sent_away) >= _MOST_CLIENTS:
+            del self._sent_away[next(iter(self._sent_away))]
+        self._sent_away[key] = (_RETURNED if has_returned else offset), now_ms
+        return has_returned
+
+    # ---- the follower
+
+    def read(
+        self,
+        partition_id: int,
+        item: FetchItem,
+        query: FetchQuery,
+        bytes_left: int,
+        whole_first: bool,
+        elsewhere: NotLeaderOrFollower,
+    ) -> FetchedPartition:
+        """Raises NotInMemory until the records are there. `elsewhere`: who leads the partition."""
+        reading = query.followed.get(item)
+        if reading is None:
+            refused = self._refusal(partition_id, item, elsewhere)
+            if refused is not None:
+                return FetchedPartition(item, refused.as_value())
+            if bytes_left <= 0 and not whole_first:
+                return FetchedPartition(item)  # its offsets are not known here
+            reading = query.followed[item] = FollowedRead()
+            max_bytes = min(item.max_bytes, bytes_left)
+            found = self._log.fetch(partition_id, item.offset, max_bytes, whole_first)
+            loading = found.map(reading.take)
+            if not reading.is_done:
+                raise NotInMemory(loading)
+        if not reading.is_done:
+            raise NotInMemory(Pending())  # the first caller waits for it
+        if reading.found is None:
+            return FetchedPartition(item, elsewhere.as_value())
+        return self._response(partition_id, item, reading.found, query, bytes_left, whole_first)
+
+    def _refusal(
+        self, partition_id: int, item: FetchItem, elsewhere: NotLeaderOrFollower
+    ) -> BrokerError | None:
+        leader = elsewhere.leader
+        replicas = self._placement.replicas(partition_id)
+        if leader.node_id == NO_LEADER.node_id or self._placement.node_id not in replicas:
+            return elsewhere
+        if item.leader_epoch > leader.epoch:
+            return UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
+        if NO_EPOCH < item.leader_epoch < leader.epoch:
+            return FencedLeaderEpoch(leader, "The client's leader epoch is older than the broker's")
+        return None
+
+    def _response(
+        self,
+        partition_id: int,
+        item: FetchItem,
+        found: SealedRecords,
+        query: FetchQuery,
+        bytes_left: int,
+        whole_first: bool,
+    ) -> FetchedPartition:
+        # The limits may have changed meanwhile.
+        fits = whole_first or len(found.records) <= bytes_left
+        return FetchedPartition(
+            item,
+            None,
+            found.high_watermark,
+            found.last_stable_offset,
+            found.log_start_offset,
+            found.records if fits else b"",
+            found.aborted if query.read_committed and fits else (),
+            followed=self._traffic.setdefault(partition_id, Traffic()),
+        )

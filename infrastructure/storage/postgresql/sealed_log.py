@@ -1,0 +1,205 @@
+"""PostgresSealedLog: batches in objects, of logs that other brokers lead.
+
+A thread reads a piece of an object, and then asks the database: the piece counts only if the log
+has these offsets in that object still. What an object has of a log never changes, and its name is
+never used again, so pieces stay in memory for the next fetches.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+from application.ports.pending import Pending, resolved
+from application.ports.sealed_log import SealedRecords
+from infrastructure.storage.engine import ToLoop
+from infrastructure.storage.loading_thread import LoadingThread
+from infrastructure.storage.postgresql.asking import batches_of
+from infrastructure.storage.postgresql.cache import CachedEntry
+from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.link import CLOSE_S
+from infrastructure.storage.postgresql.log_store import batches_within
+from infrastructure.storage.postgresql.log_view import view_of
+from infrastructure.storage.postgresql.reading import Reading
+from infrastructure.storage.postgresql.runs import spans
+from infrastructure.storage.repositories.partition_repository import (
+    PARTITION_ID,
+    PARTITIONS,
+    bounds_of,
+)
+
+#: Of a piece, or an entry more.
+_PIECE_BYTES = 4 << 20
+_MOST_PIECES = 16
+_THREADS = 4
+
+
+class _Wanted(NamedTuple):
+    partition_id: int
+    offset: int
+    max_bytes: int
+    whole_first: bool
+    #: None: it will be asked for soon.
+    found: Pending[SealedRecords | None] | None
+
+
+class _Piece(NamedTuple):
+    """Of a log, in one object: all that it has between two offsets."""
+
+    partition_id: int
+    #: Of the object.
+    name: str
+    first_offset: int
+    entries: list[CachedEntry]
+
+    @property
+    def end_offset(self) -> int:
+        return self.entries[-1].last_offset + 1
+
+    def has(self, partition_id: int, offset: int) -> bool:
+        return partition_id == self.partition_id and self.first_offset <= offset < self.end_offset
+
+    def from_offset(self, offset: int) -> Iterator[CachedEntry]:
+        return (entry for entry in self.entries if entry.last_offset >= offset)
+
+
+class _Read(NamedTuple):
+    records: SealedRecords | None = None
+    #: What will be read next, if it is not here.
+    ahead: int | None = None
+
+
+class PostgresSealedLog:
+    def __init__(self, contents: Contents, reading: Reading, to_loop: ToLoop) -> None:
+        self._contents = contents
+        self._reading = reading
+        self._threads: list[LoadingThread[_Wanted, _Read]] = [
+            LoadingThread(self._read, partial(self._answered, one), to_loop, "ottla-follows")
+            for one in range(_THREADS)
+        ]
+        self._loads = [0] * _THREADS
+        self._lock = threading.Lock()
+        #: The newest last.
+        self._pieces: deque[_Piece] = deque(maxlen=_MOST_PIECES)
+        #: Partition ids and offsets that are read ahead.
+        self._ahead: set[tuple[int, int]] = set()
+        reading.when_closed.append(self._close)
+
+    # ---- on the loop
+
+    def is_sealed(self, partition_id: int, first_offset: int, end_offset: int) -> bool:
+        contents = self._contents
+        row = contents.state.get(PARTITIONS, PARTITION_ID.pack(partition_id))
+        if row is None or bounds_of(row).last_stable_offset < end_offset:
+            return False  # others do not know how much of it is stable
+        parts = list(spans(contents.runs.of(partition_id), first_offset, end_offset))
+        return (
+            bool(parts)
+            and parts[0].first_offset == first_offset
+            and all(contents.tails.object_of(one.tail) is not None for one in parts)
+        )
+
+    def fetch(
+        self, partition_id: int, offset: int, max_bytes: int, whole_first: bool
+    ) -> Pending[SealedRecords | None]:
+        found: Pending[SealedRecords | None] = Pending()
+        if not self._put(_Wanted(partition_id, offset, max_bytes, whole_first, found)):
+            return resolved(None)
+        return found
+
+    def _put(self, wanted: _Wanted) -> bool:
+        number = min(range(_THREADS), key=self._loads.__getitem__)
+        is_put = self._threads[number].put(wanted)
+        self._loads[number] += is_put
+        return is_put
+
+    def _answered(self, number: int, wanted: _Wanted, read: _Read) -> None:
+        self._loads[number] -= 1
+        place = wanted.partition_id, read.ahead
+        if wanted.found is None:
+            self._ahead.discard((wanted.partition_id, wanted.offset))
+            return
+        if read.ahead is not None and place not in self._ahead:
+            ahead = _Wanted(wanted.partition_id, read.ahead, 0, False, None)
+            if self._put(ahead):
+                self._ahead.add((wanted.partition_id, read.ahead))
+        wanted.found.resolve(read.records)
+
+    def _close(self) -> None:
+        for thread in self._threads:
+            thread.close(CLOSE_S)
+
+    # ---- in a thread
+
+    def _read(self, wanted: _Wanted) -> _Read:
+        with suppress(Exception):  # the leader reads the same object, and says what is wrong
+            return self._found(wanted)
+        return _Read()
+
+    def _found(self, wanted: _Wanted) -> _Read:
+        partition_id, offset = wanted.partition_id, wanted.offset
+        for _ in range(2):
+            piece = self._known(partition_id, offset) or self._load(partition_id, offset)
+            if piece is None or wanted.found is None:
+                break
+            read = self._of_piece(piece, wanted)
+            if read is not None:
+                return read
+            self._forget(piece)
+        return _Read()
+
+    def _of_piece(self, piece: _Piece, wanted: _Wanted) -> _Read | None:
+        """None: the log has these offsets elsewhere by now, or no more."""
+        view = view_of(self._reading.rows, piece.partition_id, wanted.offset)
+        if view is None or view.name != piece.name:
+            return None
+        end_offset = min(piece.end_offset, view.end_offset)
+        if wanted.offset >= end_offset:
+            return None
+        entries = piece.from_offset(wanted.offset)
+        records, reached = batches_within(
+            entries, wanted.offset, end_offset, wanted.max_bytes, wanted.whole_first
+        )
+        if not records and wanted.whole_first:
+            return None
+        snapshot = view.snapshot
+        aborted = [one for one in view.aborted if one.first_offset < reached]
+        found = SealedRecords(
+            snapshot.start_offset,
+            snapshot.end_offset,
+            snapshot.last_stable_offset,
+            records,
+            aborted,
+        )
+        is_half_read = reached > (piece.first_offset + piece.end_offset) // 2
+        return _Read(found, piece.end_offset if is_half_read else None)
+
+    def _known(self, partition_id: int, offset: int) -> _Piece | None:
+        with self._lock:
+            return next((one for one in self._pieces if one.has(partition_id, offset)), None)
+
+    def _load(self, partition_id: int, offset: int) -> _Piece | None:
+        rows = self._reading.rows
+        view = view_of(rows, partition_id, offset)
+        if view is None:
+            return None
+        entries, start = [], offset
+        for last_offset, data, _ in batches_of(
+            rows, self._reading.bucket_of, view.name, partition_id, view.span, _PIECE_BYTES
+        ):
+            entries.append(CachedEntry(start, last_offset, data))
+            start = last_offset + 1
+        if not entries:
+            return None
+        piece = _Piece(partition_id, view.name, offset, entries)
+        with self._lock:
+            self._pieces.append(piece)
+        return piece
+
+    def _forget(self, piece: _Piece) -> None:
+        with self._lock, suppress(ValueError):
+            self._pieces.remove(piece)

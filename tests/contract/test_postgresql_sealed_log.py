@@ -1,0 +1,270 @@
+"""Batches in objects, as a broker reads them that does not lead their log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from struct import pack
+
+import pytest
+
+from application.ports.sealed_log import SealedLog, SealedRecords
+from infrastructure.storage.postgresql import log_view
+from infrastructure.storage.postgresql.commit import PostgresCommit
+from tests.contract.batches import batch
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.postgres_server import running_postgres
+from tests.contract.s3_objects import Objects
+from tests.contract.test_postgresql_objects_brokers import append, settle
+
+pytestmark = pytest.mark.usefixtures("at_once", "s3")
+
+P = 7
+MANY = 1 << 20
+
+
+@pytest.fixture
+def cluster(objects: Objects) -> Iterator[JoinedBrokers]:
+    more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
+    cluster = JoinedBrokers(running_postgres(), tail_bytes=1, more=more)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def leader(cluster: JoinedBrokers) -> JoinedBroker:
+    """Of offsets 0 to 4; all but the last one are in objects, each in its own."""
+    leader = cluster.join(1)
+    leader.lead(P, 1)
+    assert leader.commit() is None
+    append(leader, 0, 1, 2, 3)
+    snapshot(leader, 5)
+    leader.append(P, 4)
+    seals = commit_of(leader)._sealing
+    assert seals is not None
+    seals.is_busy = True  # the last table stays
+    assert leader.commit() is None
+    return leader
+
+
+@pytest.fixture
+def follower(cluster: JoinedBrokers, leader: JoinedBroker) -> JoinedBroker:
+    return cluster.join(2)
+
+
+def commit_of(broker: JoinedBroker) -> PostgresCommit:
+    assert isinstance(broker.storage.commit, PostgresCommit)
+    return broker.storage.commit
+
+
+def snapshot(
+    broker: JoinedBroker, end: int, start: int = 0, opened: tuple[tuple[int, int], ...] = ()
+) -> None:
+    """Staged: as `StoredPartitionRepository` writes it."""
+    row = {"end": [end, -1, -1], "start": start, "size": 0, "open": opened}
+    broker.storage.state.put("partitions", pack(">I", P), json.dumps(row).encode())
+
+
+def aborted(
+    broker: JoinedBroker, marker: int, producer_id: int, first_offset: int, stable: int
+) -> None:
+    row = pack(">qqq", producer_id, first_offset, stable)
+    broker.storage.state.put("aborted", pack(">IQ", P, marker), row)
+
+
+def sealed_log(broker: JoinedBroker) -> SealedLog:
+    assert broker.storage.sealed_log is not None
+    return broker.storage.sealed_log
+
+
+def fetch(
+    broker: JoinedBroker, offset: int, max_bytes: int = MANY, whole_first: bool = True
+) -> SealedRecords | None:
+    found: list[SealedRecords | None] = []
+    sealed_log(broker).fetch(P, offset, max_bytes, whole_first).then(found.append)
+    broker.run_until(lambda: found)
+    return found[0]
+
+
+def records(broker: JoinedBroker, offset: int) -> bytes | None:
+    found = fetch(broker, offset)
+    return None if found is None else bytes(found.records)
+
+
+def test_a_follower_reads_what_is_in_objects(leader: JoinedBroker, follower: JoinedBroker) -> None:
+    read = [records(follower, offset) for offset in range(6)]
+    assert read == [batch(0, b"x"), batch(1, b"x"), batch(2, b"x"), batch(3, b"x"), None, None]
+    found = fetch(follower, 0)
+    assert found is not None
+    assert (found.log_start_offset, found.high_watermark, found.last_stable_offset) == (0, 5, 5)
+    assert found.aborted == []
+    assert follower.storage.log.partition_ids() == []
+
+
+def test_a_second_read_asks_no_object(
+    leader: JoinedBroker, follower: JoinedBroker, objects: Objects
+) -> None:
+    """What is in an object never changes: only the database is asked whether it counts."""
+    assert fetch(follower, 1) is not None
+    for name in objects.names():
+        objects.delete(name)
+    assert records(follower, 1) == batch(1, b"x")
+    assert records(follower, 0) is None
+
+
+def test_the_next_object_is_read_ahead(
+    leader: JoinedBroker, follower: JoinedBroker, objects: Objects
+) -> None:
+    assert fetch(follower, 0) is not None
+    follower.run_until(lambda: not sealed_log(follower)._ahead)  # type: ignore[attr-defined]
+    for name in objects.names():
+        objects.delete(name)
+    assert records(follower, 1) == batch(1, b"x")
+
+
+@pytest.mark.parametrize(("offset", "end", "sealed"), [(0, 4, True), (1, 2, True), (3, 5, False)])
+def test_the_leader_knows_what_is_sealed(
+    leader: JoinedBroker, offset: int, end: int, sealed: bool
+) -> None:
+    assert sealed_log(leader).is_sealed(P, offset, end) is sealed
+
+
+def test_nothing_is_sealed_without_a_snapshot(cluster: JoinedBrokers) -> None:
+    """A follower would not know how much of the log is stable."""
+    leader, follower = cluster.join(1), cluster.join(2)
+    leader.lead(P, 1)
+    assert leader.commit() is None
+    append(leader, 0, 1)
+    assert not sealed_log(leader).is_sealed(P, 0, 1)
+    assert fetch(follower, 0) is None
+
+
+def test_records_of_open_transactions_are_left_to_the_leader(
+    leader: JoinedBroker, follower: JoinedBroker
+) -> None:
+    snapshot(leader, 5, opened=((9, 2),))
+    assert leader.commit() is None
+    assert sealed_log(leader).is_sealed(P, 0, 2)
+    assert not sealed_log(leader).is_sealed(P, 0, 3)
+    found = fetch(follower, 1)
+    assert found is not None
+    assert (found.high_watermark, found.last_stable_offset) == (5, 2)
+    assert fetch(follower, 2) is None
+
+
+def test_aborted_transactions_are_those_that_overlap_the_records(
+    leader: JoinedBroker, follower: JoinedBroker
+) -> None:
+    """Of markers 1 to 4; producer 12 has begun before its records in the fetch."""
+    aborted(leader, 0, 10, 0, 1)
+    aborted(leader, 2, 11, 1, 1)
+    aborted(leader, 3, 12, 0, 4)
+    aborted(leader, 4, 13, 4, 5)
+    assert leader.commit() is None
+    by_offset = []
+    for offset in range(4):
+        found = fetch(follower, offset)
+        assert found is not None
+        by_offset.append([(one.producer_id, one.first_offset) for one in found.aborted])
+    assert by_offset == [[(10, 0), (12, 0)], [(11, 1), (12, 0)], [(11, 1), (12, 0)], [(12, 0)]]
+
+
+def test_of_very_many_aborted_transactions_the_first_ones_are_enough(
+    leader: JoinedBroker, follower: JoinedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No record is served whose transactions are not all known."""
+    monkeypatch.setattr(log_view, "_MOST_ABORTED", 2)
+    monkeypatch.setattr(log_view, "_VIEW", log_view._VIEW.replace("limit 1000", "limit 2"))
+    for offset in (0, 1, 2, 3):
+        aborted(leader, offset, 10 + offset, offset, offset + 1)
+    assert leader.commit() is None
+    found = fetch(follower, 1)
+    assert found is not None
+    assert [one.producer_id for one in found.aborted] == [11]
+    aborted(leader, 2, 12, 0, 1)
+    assert leader.commit() is None
+    assert fetch(follower, 1) is None  # later ones may begin at 1
+
+
+def test_deleted_records_do_not_come_back(leader: JoinedBroker, follower: JoinedBroker) -> None:
+    """From the commit on that moves the log start, before anything is removed."""
+    assert records(follower, 1) == batch(1, b"x")
+    snapshot(leader, 5, start=2)
+    assert leader.commit() is None
+    assert fetch(follower, 1) is None
+    found = fetch(follower, 2)
+    assert found is not None and found.log_start_offset == 2
+    while not leader.patiently(lambda: leader.storage.log.trim(P, 3, 100)).done:
+        pass
+    assert leader.commit() is None
+    assert fetch(follower, 2) is None
+    assert records(follower, 3) == batch(3, b"x")
+
+
+def test_replaced_batches_do_not_come_back(leader: JoinedBroker, follower: JoinedBroker) -> None:
+    """Compaction: what was read before does not count, and the new batches are in a table."""
+    assert records(follower, 1) == batch(1, b"x")
+    new = batch(1, b"new")
+    leader.patiently(lambda: leader.storage.log.replace(P, 1, 1, [new], []))
+    assert leader.commit() is None
+    assert fetch(follower, 1) is None
+    assert not sealed_log(leader).is_sealed(P, 0, 2)
+    seals = commit_of(leader)._sealing
+    assert seals is not None
+    seals.is_busy = False
+    append(leader, 5, 6)
+    settle(leader)
+    assert records(follower, 1) == new
+
+
+def test_objects_that_are_written_anew_are_found(
+    cluster: JoinedBrokers, leader: JoinedBroker, follower: JoinedBroker, objects: Objects
+) -> None:
+    """The piece in memory is of an object that is gone."""
+    assert records(follower, 1) == batch(1, b"x")
+    cluster.execute(
+        "update ottla_tails set object = object || '-new' where n ="
+        f" (select tail from ottla_runs where partition_id = {P} and first_offset = 1)"
+    )
+    for name in objects.names():
+        objects.put(f"{name}-new", objects.data(name))
+        objects.delete(name)
+    assert records(follower, 1) == batch(1, b"x")
+    assert fetch(follower, 0) is None
+
+
+def test_a_deleted_log_is_not_served(leader: JoinedBroker, follower: JoinedBroker) -> None:
+    assert records(follower, 1) == batch(1, b"x")
+    leader.storage.state.put("partitions", pack(">I", P), None)
+    while not leader.patiently(lambda: leader.storage.log.drop(P, 100)):
+        assert leader.commit() is None
+    assert leader.commit() is None
+    assert fetch(follower, 1) is None
+
+
+def test_a_damaged_object_is_left_to_the_leader(
+    leader: JoinedBroker, follower: JoinedBroker, objects: Objects
+) -> None:
+    for name in objects.names():
+        objects.put(name, objects.data(name)[:-1] + b"?")
+    assert fetch(follower, 0) is None
+
+
+def test_limits_of_bytes_are_those_of_any_read(
+    leader: JoinedBroker, follower: JoinedBroker
+) -> None:
+    found = fetch(follower, 0, max_bytes=1, whole_first=False)
+    assert found is not None and not found.records and found.last_stable_offset > 0
+    found = fetch(follower, 0, max_bytes=1, whole_first=True)
+    assert found is not None and bytes(found.records) == batch(0, b"x")
+
+
+def test_a_new_leader_goes_on_where_the_follower_reads(
+    cluster: JoinedBrokers, leader: JoinedBroker, follower: JoinedBroker
+) -> None:
+    third = cluster.join(3)
+    leader.lead(P, 3, epoch=2)
+    assert leader.commit() is None
+    third.run_until(lambda: third.last_offsets(P))
+    assert records(follower, 2) == batch(2, b"x")
+    assert sealed_log(third).is_sealed(P, 0, 4)
