@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from application.ports.log_store import Buffer
 from application.ports.sealed_log import SealedRecords
@@ -80,7 +80,6 @@ class FetchQuery:
     read_committed: bool
     #: Of the client; empty: unknown.
     rack: str = ""
-    #: Its id and address.
-    client: tuple[str | None, str] = ("", "")
+    connection_id: int = 0
     #: Of partitions that others lead.
-    followed: dict[FetchItem, FollowedRead] = field(default_factory=dict)
+    followed: dict[FetchItem, FollowedRead] | None = None

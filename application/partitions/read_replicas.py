@@ -33,8 +33,8 @@ RETURNED_MS = 60_000
 _MOST_CLIENTS = 10_000
 _RETURNED = -1
 NO_EPOCH = -1
-#: A partition id, and the id and address of a client.
-_Client = tuple[int, tuple[str | None, str]]
+#: Ids of a partition and of a connection.
+_Client = tuple[int, int]
 
 
 class ReadReplicas:
@@ -42,7 +42,7 @@ class ReadReplicas:
         self._placement = placement
         self._log = log
         self._clock = clock
-        #: By partition id and client: with which offset it was sent away, and when.
+        #: By client: with which offset it was sent away, and when.
         self._sent_away: dict[_Client, tuple[int, int]] = {}
         self._traffic: dict[int, Traffic] = {}
 
@@ -57,18 +57,16 @@ class ReadReplicas:
     ) -> FetchedPartition | None:
         """A response without records, which names the replica; None: the leader serves."""
         durable, offset = partition.durable, item.offset
+        if not durable.start_offset <= offset < durable.next_offset:
+            return None
         replica = self._replica_in(query.rack, partition.partition_id)
-        if (
-            replica is None
-            or not durable.start_offset <= offset < durable.next_offset
-            or item.leader_epoch not in (NO_EPOCH, partition.leader.epoch)
-        ):
+        if replica is None or item.leader_epoch not in (NO_EPOCH, partition.leader.epoch):
             return None
         record_bytes = durable.size_bytes / (durable.next_offset - durable.start_offset)
         end_offset = offset + 1 + int(WORTH_BYTES / max(record_bytes, 1))
         if not self._log.is_sealed(partition.partition_id, offset, end_offset):
             return None
-        if self._has_returned((partition.partition_id, query.client), offset):
+        if self._has_returned((partition.partition_id, query.connection_id), offset):
             return None
         return FetchedPartition(
             item,
@@ -112,6 +110,8 @@ class ReadReplicas:
         elsewhere: NotLeaderOrFollower,
     ) -> FetchedPartition:
         """Raises NotInMemory until the records are there. `elsewhere`: who leads the partition."""
+        if query.followed is None:
+            query.followed = {}
         reading = query.followed.get(item)
         if reading is None:
             refused = self._refusal(partition_id, item, elsewhere)

@@ -201,13 +201,17 @@ def test_deleted_records_do_not_come_back(leader: JoinedBroker, follower: Joined
     assert records(follower, 3) == batch(3, b"x")
 
 
-def test_replaced_batches_do_not_come_back(leader: JoinedBroker, follower: JoinedBroker) -> None:
+@pytest.mark.parametrize("reads_meanwhile", [False, True])
+def test_replaced_batches_do_not_come_back(
+    leader: JoinedBroker, follower: JoinedBroker, reads_meanwhile: bool
+) -> None:
     """Compaction: what was read before does not count, and the new batches are in a table."""
     assert records(follower, 1) == batch(1, b"x")
     new = batch(1, b"new")
     leader.patiently(lambda: leader.storage.log.replace(P, 1, 1, [new], []))
     assert leader.commit() is None
-    assert fetch(follower, 1) is None
+    if reads_meanwhile:
+        assert fetch(follower, 1) is None
     assert not sealed_log(leader).is_sealed(P, 0, 2)
     seals = commit_of(leader)._sealing
     assert seals is not None
@@ -268,3 +272,23 @@ def test_a_new_leader_goes_on_where_the_follower_reads(
     third.run_until(lambda: third.last_offsets(P))
     assert records(follower, 2) == batch(2, b"x")
     assert sealed_log(third).is_sealed(P, 0, 4)
+
+
+def test_what_is_replaced_in_the_middle_of_an_object_is_left_out(objects: Objects) -> None:
+    """The object has it still, and so has the piece in memory."""
+    more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
+    cluster = JoinedBrokers(running_postgres(), tail_bytes=1600, more=more)
+    leader, follower = cluster.join(1), cluster.join(2)
+    leader.lead(P, 1)
+    assert leader.commit() is None
+    append(leader, *range(40))
+    snapshot(leader, 40)
+    assert leader.commit() is None
+    first = records(follower, 0)
+    assert first is not None and first.startswith(b"".join(batch(one, b"x") for one in range(3)))
+    leader.patiently(lambda: leader.storage.log.replace(P, 1, 1, [batch(1, b"new")], []))
+    assert leader.commit() is None
+    assert [records(follower, one) for one in (0, 1)] == [batch(0, b"x"), None]
+    behind = records(follower, 2)
+    assert behind is not None and behind.startswith(batch(2, b"x"))
+    cluster.close()

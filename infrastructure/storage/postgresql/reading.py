@@ -8,9 +8,9 @@ objects several threads ask, which share the connection.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 
@@ -105,8 +105,8 @@ class Reading:
         self._begun_at: dict[Question, tuple[int, int]] = {}
         #: Of a read that took too long.
         self._late: threading.Thread | None = None
-        #: Called when it is closed.
-        self.when_closed: list[Callable[[], None]] = []
+        #: Of others that use its connection.
+        self.more_threads: list[LoadingThread[Any, Any]] = []
 
     def ask(self, question: Question, waits: bool = False) -> Answer:
         """Raises NotInMemory or StorageFailed."""
@@ -250,10 +250,8 @@ class Reading:
     def close(self) -> None:
         self._link.end()
         until = monotonic() + CLOSE_S
-        for thread in self._threads:
+        for thread in (*self._threads, *self.more_threads):
             thread.close(max(0.0, until - monotonic()))
-        for call in self.when_closed:
-            call()
         self._link.drop()
         if self.row_reading is not None:
             self.row_reading.close()

@@ -21,11 +21,10 @@ from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.asking import batches_of
 from infrastructure.storage.postgresql.cache import CachedEntry
 from infrastructure.storage.postgresql.contents import Contents
-from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.log_store import batches_within
 from infrastructure.storage.postgresql.log_view import view_of
 from infrastructure.storage.postgresql.reading import Reading
-from infrastructure.storage.postgresql.runs import spans
+from infrastructure.storage.postgresql.runs import spans, tail_of
 from infrastructure.storage.repositories.partition_repository import (
     PARTITION_ID,
     PARTITIONS,
@@ -87,21 +86,21 @@ class PostgresSealedLog:
         self._pieces: deque[_Piece] = deque(maxlen=_MOST_PIECES)
         #: Partition ids and offsets that are read ahead.
         self._ahead: set[tuple[int, int]] = set()
-        reading.when_closed.append(self._close)
+        reading.more_threads += self._threads
 
     # ---- on the loop
 
     def is_sealed(self, partition_id: int, first_offset: int, end_offset: int) -> bool:
         contents = self._contents
+        runs = contents.runs.of(partition_id)
+        tail = tail_of(runs, first_offset)
+        if tail is None or contents.tails.object_of(tail) is None:
+            return False
         row = contents.state.get(PARTITIONS, PARTITION_ID.pack(partition_id))
         if row is None or bounds_of(row).last_stable_offset < end_offset:
             return False  # others do not know how much of it is stable
-        parts = list(spans(contents.runs.of(partition_id), first_offset, end_offset))
-        return (
-            bool(parts)
-            and parts[0].first_offset == first_offset
-            and all(contents.tails.object_of(one.tail) is not None for one in parts)
-        )
+        parts = spans(runs, first_offset, end_offset)
+        return all(contents.tails.object_of(one.tail) is not None for one in parts)
 
     def fetch(
         self, partition_id: int, offset: int, max_bytes: int, whole_first: bool
@@ -128,10 +127,6 @@ class PostgresSealedLog:
             if self._put(ahead):
                 self._ahead.add((wanted.partition_id, read.ahead))
         wanted.found.resolve(read.records)
-
-    def _close(self) -> None:
-        for thread in self._threads:
-            thread.close(CLOSE_S)
 
     # ---- in a thread
 

@@ -4,7 +4,7 @@
  5  log start offset                       13  topics by id (KIP-516)
  7  fetch sessions (KIP-227)               15  replica state in a tagged field
  9  leader epoch of the client (KIP-320)   16  the current leader and its address (KIP-951)
-11  rack                                   17, 18  for followers
+11  rack, preferred read replica (KIP-392) 17, 18  for followers
 
 A throttled response has no partitions; the client fetches the same offsets again.
 `records` is never null: librdkafka fails to parse a null.
@@ -66,7 +66,7 @@ def handle(request: FetchRequest, call: Call) -> FetchResponse | None:
             most_bytes,
             read_committed,
             request.rack_id,
-            (call.peer.client.client_id, call.peer.address),
+            call.peer.client.connection_id,
         )
     )
     if isinstance(fetched, Pending):

@@ -171,11 +171,12 @@ def test_a_client_that_returns_with_the_same_offset_is_served_for_a_minute(
     assert outcome(cluster.partition(cluster.leader, client=first)) == SENT_AWAY
     assert outcome(cluster.partition(cluster.leader, client=first)) == SERVED
     assert outcome(cluster.partition(cluster.leader, 1, client=first)) == SERVED
+    assert outcome(cluster.partition(cluster.leader, client=other)) == SENT_AWAY
     cluster.leader.scheduler.advance(RETURNED_MS)
     assert outcome(cluster.partition(cluster.leader, 1, client=first)) == SENT_AWAY
     assert outcome(cluster.partition(cluster.leader, 2, client=first)) == SENT_AWAY
     cluster.leader.scheduler.advance(RETURNED_MS)
-    assert outcome(cluster.partition(cluster.leader, 2, client=other)) == SENT_AWAY
+    assert outcome(cluster.partition(cluster.leader, 2, client=first)) == SENT_AWAY
 
 
 def test_a_session_has_the_replica_in_its_next_response(cluster: Cluster) -> None:
