@@ -25,9 +25,8 @@ class SealedRecords(NamedTuple):
 
 class SealedLog(Protocol):
     def is_sealed(self, partition_id: int, first_offset: int, end_offset: int) -> bool:
-        """Whether other brokers can read all records between the two offsets.
-
-        Of a partition that this broker leads.
+        """Whether other brokers can read all records between the two offsets, and this one has
+        the first ones not in memory. Of a partition that this broker leads.
         """
         ...
 

@@ -11,6 +11,7 @@ import pytest
 from application.ports.sealed_log import SealedLog, SealedRecords
 from infrastructure.storage.postgresql import log_view
 from infrastructure.storage.postgresql.commit import PostgresCommit
+from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
@@ -72,6 +73,14 @@ def aborted(
     broker.storage.state.put("aborted", pack(">IQ", P, marker), row)
 
 
+def is_sealed(broker: JoinedBroker, first_offset: int, end_offset: int) -> bool:
+    """With nothing in memory."""
+    log = broker.storage.log
+    assert isinstance(log, PostgresLogStore)
+    log._contents.cache.clear()
+    return sealed_log(broker).is_sealed(P, first_offset, end_offset)
+
+
 def sealed_log(broker: JoinedBroker) -> SealedLog:
     assert broker.storage.sealed_log is not None
     return broker.storage.sealed_log
@@ -126,7 +135,8 @@ def test_the_next_object_is_read_ahead(
 def test_the_leader_knows_what_is_sealed(
     leader: JoinedBroker, offset: int, end: int, sealed: bool
 ) -> None:
-    assert sealed_log(leader).is_sealed(P, offset, end) is sealed
+    assert not sealed_log(leader).is_sealed(P, offset, end)  # it is in memory
+    assert is_sealed(leader, offset, end) is sealed
 
 
 def test_nothing_is_sealed_without_a_snapshot(cluster: JoinedBrokers) -> None:
@@ -135,7 +145,7 @@ def test_nothing_is_sealed_without_a_snapshot(cluster: JoinedBrokers) -> None:
     leader.lead(P, 1)
     assert leader.commit() is None
     append(leader, 0, 1)
-    assert not sealed_log(leader).is_sealed(P, 0, 1)
+    assert not is_sealed(leader, 0, 1)
     assert fetch(follower, 0) is None
 
 
@@ -144,8 +154,8 @@ def test_records_of_open_transactions_are_left_to_the_leader(
 ) -> None:
     snapshot(leader, 5, opened=((9, 2),))
     assert leader.commit() is None
-    assert sealed_log(leader).is_sealed(P, 0, 2)
-    assert not sealed_log(leader).is_sealed(P, 0, 3)
+    assert is_sealed(leader, 0, 2)
+    assert not is_sealed(leader, 0, 3)
     found = fetch(follower, 1)
     assert found is not None
     assert (found.high_watermark, found.last_stable_offset) == (5, 2)
@@ -212,7 +222,7 @@ def test_replaced_batches_do_not_come_back(
     assert leader.commit() is None
     if reads_meanwhile:
         assert fetch(follower, 1) is None
-    assert not sealed_log(leader).is_sealed(P, 0, 2)
+    assert not is_sealed(leader, 0, 2)
     seals = commit_of(leader)._sealing
     assert seals is not None
     seals.is_busy = False
@@ -271,7 +281,7 @@ def test_a_new_leader_goes_on_where_the_follower_reads(
     assert leader.commit() is None
     third.run_until(lambda: third.last_offsets(P))
     assert records(follower, 2) == batch(2, b"x")
-    assert sealed_log(third).is_sealed(P, 0, 4)
+    assert is_sealed(third, 0, 4)
 
 
 def test_what_is_replaced_in_the_middle_of_an_object_is_left_out(objects: Objects) -> None:
@@ -291,4 +301,22 @@ def test_what_is_replaced_in_the_middle_of_an_object_is_left_out(objects: Object
     assert [records(follower, one) for one in (0, 1)] == [batch(0, b"x"), None]
     behind = records(follower, 2)
     assert behind is not None and behind.startswith(batch(2, b"x"))
+    cluster.close()
+
+
+def test_what_commits_write_to_objects_is_read_too(objects: Objects) -> None:
+    """Before any table is full."""
+    cluster = JoinedBrokers(running_postgres(), more=f"{objects.url}&commit.to=objects")
+    leader, follower = cluster.join(1), cluster.join(2)
+    leader.lead(P, 1)
+    assert leader.commit() is None
+    large = [batch(one, b"x", size_bytes=100_000) for one in range(2)]
+    for one in range(2):
+        leader.storage.log.append(P, one, large[one])
+        assert leader.commit() is None
+    snapshot(leader, 2)
+    assert leader.commit() is None
+    assert is_sealed(leader, 0, 2)
+    assert [records(follower, one) for one in (0, 1)] == large
+    assert fetch(follower, 2) is None
     cluster.close()

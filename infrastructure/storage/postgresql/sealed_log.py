@@ -96,6 +96,8 @@ class PostgresSealedLog:
         tail = tail_of(runs, first_offset)
         if tail is None or contents.tails.object_of(tail) is None:
             return False
+        if next(contents.cache.from_offset(partition_id, first_offset), None) is not None:
+            return False  # it is read at once here
         row = contents.state.get(PARTITIONS, PARTITION_ID.pack(partition_id))
         if row is None or bounds_of(row).last_stable_offset < end_offset:
             return False  # others do not know how much of it is stable

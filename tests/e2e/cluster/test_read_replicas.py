@@ -34,9 +34,10 @@ NOT_LEADER_OR_FOLLOWER = 6
 LEADER, FOLLOWER = 1, 2
 RACKS = {LEADER: "a", FOLLOWER: "b"}
 TRANSACTIONS, RECORDS, VALUE_BYTES = 60, 10, 80_000
-#: Small tables, so that 48 MB are enough.
+#: Small tables and little memory, so that 48 MB are enough.
 PROGRAM = (
     "from infrastructure.storage.postgresql import tails; tails.TAIL_BYTES = 4 << 20;"
+    "from infrastructure.storage.postgresql import contents; contents.CACHE_BYTES = 1 << 20;"
     "from interfaces.main.__main__ import main; raise SystemExit(main())"
 )
 
