@@ -265,6 +265,41 @@ def test_a_fetch_waits_for_the_objects_and_is_read_once(cluster: Cluster) -> Non
     assert sealed.asked == [0]
 
 
+@pytest.mark.parametrize("max_bytes", [1 << 20, 1])
+@pytest.mark.parametrize("followed_first", [True, False])
+def test_a_fetch_has_partitions_that_the_broker_leads_and_others(
+    cluster: Cluster, max_bytes: int, followed_first: bool
+) -> None:
+    """What does not fit has no records, and no offsets if others lead it: these are not read."""
+    two = cluster.shared.topic("two", 2)
+    by_leader = {cluster.leader.leader(one)[0]: at for at, one in enumerate(two.partition_ids)}
+    for node_id, index in by_leader.items():
+        cluster.shared.brokers[node_id].appended(record_batch(["x"]), "two", index)
+    cluster.shared.run()
+    cluster.follower.sealed_log.end_offset = 1
+    order = [by_leader[1], by_leader[2]] if followed_first else [by_leader[2], by_leader[1]]
+    places = [{"partition": one, "partition_max_bytes": 1 << 20} for one in order]
+    request = request_for(
+        "fetch",
+        topics=[{"topic": "two", "partitions": places}],
+        rack_id="b",
+        min_bytes=1,
+        max_bytes=max_bytes,
+    )
+    client = cluster.follower.client()
+    client.send(request, 12)
+    cluster.shared.run()
+    [response] = client.responses()
+    found = {one.partition_index: one for one in response.responses[0].partitions}
+    assert [one.error_code for one in found.values()] == [NONE, NONE]
+    served = [bool(found[one].records) for one in order]
+    assert served == ([True, True] if max_bytes > 1 else [True, False])
+    is_read = followed_first or max_bytes > 1
+    assert found[by_leader[1]].high_watermark == (2 if is_read else -1)
+    assert found[by_leader[2]].high_watermark == 1
+    assert len(cluster.follower.sealed_log.asked) == is_read
+
+
 def test_a_follower_that_becomes_the_leader_meanwhile_serves_as_such(cluster: Cluster) -> None:
     client, sealed = cluster.follower.client(), cluster.follower.sealed_log
     sealed.waiting = []
