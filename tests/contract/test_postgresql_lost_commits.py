@@ -252,3 +252,41 @@ def test_other_rows_of_the_same_version_end_the_session(cluster: JoinedBrokers) 
     broker.run_until(lambda: broker.fenced)
     assert broker.storage.repeated_commits is not None
     assert broker.storage.repeated_commits() == 0
+
+
+def change_of_another(cluster: JoinedBrokers, past: Past) -> JoinedBroker:
+    """The connection of the first broker stays lost."""
+    cluster.relay.refuse()
+    past.return_to()
+    return cluster.join(3)
+
+
+def test_what_others_have_changed_since_is_no_reason_against_it(cluster: JoinedBrokers) -> None:
+    broker = leading(cluster)
+    past = Past(cluster)
+    broker.append(7, 1)
+    assert broker.commit() is None
+    third = change_of_another(cluster, past)
+    third.put(b"new key", b"new")
+    third.lead(8, 3)
+    assert third.commit() is None
+    cluster.relay.accept()
+    assert broker.storage.repeated_commits is not None
+    repeated = broker.storage.repeated_commits
+    broker.run_until(lambda: ("t", b"new key") in broker.followed and repeated() == 1)
+    assert broker.fenced == 0
+    assert broker.last_offsets(7) == [0, 1]
+
+
+def test_a_partition_that_has_another_leader_since_is(cluster: JoinedBrokers) -> None:
+    broker = leading(cluster)
+    past = Past(cluster)
+    broker.append(7, 1)
+    assert broker.commit() is None
+    third = change_of_another(cluster, past)
+    third.lead(7, 3, epoch=2)
+    assert third.commit() is None
+    cluster.relay.accept()
+    broker.run_until(lambda: broker.fenced)
+    assert broker.storage.repeated_commits is not None
+    assert broker.storage.repeated_commits() == 0

@@ -129,16 +129,24 @@ class Contents:
             self.read_markers(connection),
         )
 
-    def has_shared(self, rows: Iterable[Row]) -> bool:
-        """Exactly these shared rows. From any thread."""
-        found = {(row.table, row.key): row.value for row in rows}
+    def has_shared(self, rows: Collection[Row]) -> bool:
+        """These shared rows, but for newer changes, which leave all that this broker leads to it.
+
+        `rows`: with deleted ones. From any thread.
+        """
+        newer = [row for row in rows if row.version > self.version]
+        found = {(row.table, row.key): row.value for row in rows if row.value is not None}
         known = {
             (table, key): value
             for table in self.state.tables()
             if is_shared(table)
             for key, value in self.state.scan(table)
         }
-        return found == known
+        for row in newer:
+            for one in (found, known):
+                one.pop((row.table, row.key), None)
+        leaders = [(row.key, row.value) for row in newer if row.table == LEADERS]
+        return found == known and not self.lost_by(leaders)
 
     def go_back(self, connection: Rows, writer_id: int) -> dict[int, int]:
         """Runs and tails are those of a database that has lost commits; returns where its logs end.
@@ -284,6 +292,10 @@ class Contents:
                     self.ends[partition_id] = gained.ends[partition_id]
             self.tails.add_known(gained.tails)
             self.take_markers(gained.markers)
+
+    def leads(self, partition_ids: Collection[int]) -> bool:
+        """All of them. From any thread."""
+        return self._led.issuperset(partition_ids)
 
     def lost_by(self, rows: Iterable[tuple[bytes, bytes | None]]) -> set[int]:
         """Partitions that this broker leads until leaders are these. From any thread."""

@@ -3,8 +3,8 @@ lost them.
 
 An asynchronous standby that is promoted may lack the last commits. If the session is still that of
 this process, nothing else has changed what it leads: what is lost is committed again, in order, and
-all that was acknowledged is true again. Only if all that brokers share is as it was: leaders,
-topics, markers. What others have lost of these may not come back, or come back later.
+all that was acknowledged is true again. Only if all that brokers share is as it was, or newer:
+leaders, topics, markers. What others have lost of these may not come back, or come back later.
 """
 
 from __future__ import annotations
@@ -77,12 +77,13 @@ class LostCommits:
         return fence.place
 
     def _is_own(self, connection: Rows, lost: list[_Commit]) -> bool:
-        """Nothing that brokers share was lost."""
-        changed = (one.staged for one in lost if one.staged is not None)
-        if any(one.changes_what_is_shared for one in changed):
-            return False
-        found = shared_rows.shared(connection)
-        return found.version == self._contents.version and self._contents.has_shared(found.rows)
+        """Nothing that brokers share was lost, and their partitions have no other leader since."""
+        for staged in (one.staged for one in lost if one.staged is not None):
+            appended = {entry.partition_id for entry in staged.added}
+            if staged.changes_what_is_shared or not self._contents.leads(appended):
+                return False
+        found = shared_rows.shared(connection, also_deleted=True)
+        return found.version >= self._contents.version and self._contents.has_shared(found.rows)
 
     def _repeat(
         self, connection: Rows, fence: Fence, commit: _Commit, ends: dict[int, int]

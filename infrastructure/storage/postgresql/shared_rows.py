@@ -51,7 +51,8 @@ _CHANGED = """
     from ottla_store s left join ottla_rows r on r.kind = 0 and r.version > %s
     order by r.version
 """
-_SHARED = f'{_ALL} where kind = 0 and value is not null order by "table", place'
+_SHARED_AND_DELETED = f"{_ALL} where kind = 0"
+_SHARED = f'{_SHARED_AND_DELETED} and value is not null order by "table", place'
 _OF_PARTITIONS = f"""
     {_ALL} where kind = {ScopeKind.PARTITION.value} and number = any(%s)
     order by "table", place
@@ -67,9 +68,10 @@ def everything(connection: Rows) -> Iterator[Row]:
     yield from _rows(connection, _EVERYTHING)
 
 
-def shared(connection: Rows) -> SharedRows:
+def shared(connection: Rows, also_deleted: bool = False) -> SharedRows:
     [(version,)] = connection.execute(_VERSION).fetchall()
-    return SharedRows(0, version, list(_rows(connection, _SHARED)))
+    statement = _SHARED_AND_DELETED if also_deleted else _SHARED
+    return SharedRows(0, version, list(_rows(connection, statement)))
 
 
 def changed_since(connection: Rows, version: int) -> SharedRows:
