@@ -270,10 +270,10 @@ STORAGE = {
     "objects_wait": Event(
         WARNING,
         "reason",
-        "Old records cannot be written to S3: they stay in the database, which grows, and are "
-        "tried again every 10 s.",
+        "Old records, or those of large commits, cannot be written to S3: they are in the "
+        "database, which grows, and S3 is tried again after 10 s to 10 minutes.",
     ),
-    "objects_go_on": Event(INFO, "", "Old records are written to S3 again."),
+    "objects_go_on": Event(INFO, "", "Records are written to S3 again."),
     "store_copies_changed": Event(
         INFO + WARNING,
         "copies before",

@@ -109,7 +109,7 @@ class StorageHealth:
         self._repeated = commits
 
     def not_sealed(self, reason: str | None) -> None:
-        """To be called now and then: why old records cannot become objects, or None."""
+        """To be called now and then: why records cannot become objects, or None."""
         if reason is not None and self._not_sealed is None:
             self._events.warning("objects_wait", reason=reason)
         elif reason is None and self._not_sealed is not None:

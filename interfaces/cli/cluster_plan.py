@@ -34,7 +34,7 @@ def drained(placed: Mapping[Place, Placed], node_id: int, alive: Collection[int]
     """
     spread = _Spread(placed, {each for each in alive if each != node_id})
     for place, one in placed.items():
-        if node_id in (one.leader, one.replicas[0]):
+        if node_id in (one.leader, *one.replicas[:1]):
             spread.step_back(place, node_id)
     return spread.plan()
 
@@ -152,7 +152,7 @@ class _Spread:
         elif before[0] not in living:
             first = self._least(living, place[0], self._preferred)
             others = [each for each in before if each not in (first, broker)]
-            self._set(place, [first, *others, broker])
+            self._set(place, [first, *others, *([broker] if broker in before else [])])
 
     def _least(self, brokers: Iterable[int], topic: str, of: _Shares) -> int:
         return min(brokers, key=lambda each: (of.size(each, topic), self._on.size(each, _ALL)))

@@ -220,8 +220,11 @@ class Reading:
         deadline = time.monotonic() + self._clients.timeout_s
         while True:
             try:
-                self._consumer.commit(asynchronous=False)
-                return
+                committed = self._consumer.commit(asynchronous=False)
+                refused = next((one.error for one in committed if one.error is not None), None)
+                if refused is None:
+                    return
+                error = KafkaError(refused.code())
             except KafkaException as failure:
                 error = KafkaError(failure.args[0].code())  # without a text of the client
             if error.name() == "_NO_OFFSET":

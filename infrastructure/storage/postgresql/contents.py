@@ -62,6 +62,8 @@ class Contents:
         #: Of the shared rows.
         self.version = 0
         self._led: set[int] = set()
+        #: How often partitions of it went to others. From any thread.
+        self.losses = 0
         self._slots = InternalSlots()
         self._markers = MarkerRows()
         self.read_markers = self._markers.read
@@ -293,10 +295,6 @@ class Contents:
             self.tails.add_known(gained.tails)
             self.take_markers(gained.markers)
 
-    def leads(self, partition_ids: Collection[int]) -> bool:
-        """All of them. From any thread."""
-        return self._led.issuperset(partition_ids)
-
     def lost_by(self, rows: Iterable[tuple[bytes, bytes | None]]) -> set[int]:
         """Partitions that this broker leads until leaders are these. From any thread."""
         return {
@@ -310,6 +308,7 @@ class Contents:
     def _change_leaders(self, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
         lost = self.lost_by(rows)
         if lost:
+            self.losses += 1
             self._led -= lost
             for partition_id in lost:
                 self._forget_log(partition_id)

@@ -36,6 +36,8 @@ class _Commit(NamedTuple):
     size_bytes: int
     #: In memory.
     taken_bytes: int
+    #: How often the broker had lost partitions.
+    losses: int
 
 
 class LostCommits:
@@ -52,7 +54,8 @@ class LostCommits:
     def add(self, seq: int, staged: Staged | None = None, size_bytes: int = 0) -> None:
         """A commit that was persisted, with so many bytes of batches."""
         taken_bytes = size_bytes + _ROW_BYTES * (0 if staged is None else len(staged.rows))
-        self._commits.append(_Commit(seq, staged, size_bytes, taken_bytes))
+        losses = self._contents.losses
+        self._commits.append(_Commit(seq, staged, size_bytes, taken_bytes, losses))
         self._taken_bytes += taken_bytes
         while self._taken_bytes > _MOST_BYTES or len(self._commits) > _MOST_COMMITS:
             self._taken_bytes -= self._commits.popleft().taken_bytes
@@ -77,11 +80,12 @@ class LostCommits:
         return fence.place
 
     def _is_own(self, connection: Rows, lost: list[_Commit]) -> bool:
-        """Nothing that brokers share was lost, and their partitions have no other leader since."""
-        for staged in (one.staged for one in lost if one.staged is not None):
-            appended = {entry.partition_id for entry in staged.added}
-            if staged.changes_what_is_shared or not self._contents.leads(appended):
-                return False
+        """Nothing that brokers share was lost, and no partition has another leader since."""
+        changed = (one.staged for one in lost if one.staged is not None)
+        if any(one.changes_what_is_shared for one in changed):
+            return False
+        if any(one.losses != self._contents.losses for one in lost):
+            return False
         found = shared_rows.shared(connection, also_deleted=True)
         return found.version >= self._contents.version and self._contents.has_shared(found.rows)
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 #: Of batches. PostgreSQL takes smaller commits faster than a bucket does; while one object is
 #: written, more records wait for the next commit: from some megabytes a second on, most go there.
 LARGE_BYTES = 64 << 10
-#: After a failure.
+#: After a failure; twice as long after each further one.
 RETRY_S = 30.0
+_LONGEST_RETRY_S = 600.0
 
 
 class ObjectCommits:
@@ -32,9 +33,16 @@ class ObjectCommits:
         self._bucket = bucket
         self.large_bytes = LARGE_BYTES
         self._not_before_s = 0.0
-        #: Why they go into the current tail.
-        self.problem: str | None = None
+        self._failures = 0
+        self._problem = ""
         self.is_writing = False
+        #: Objects of commits that failed.
+        self.given_up: list[int] = []
+
+    @property
+    def problem(self) -> str | None:
+        """Why they go into the current tail."""
+        return self._problem if monotonic() < self._not_before_s else None
 
     def takes(self, staged: Staged) -> bool:
         """Compaction replaces entries in the current tail."""
@@ -46,6 +54,8 @@ class ObjectCommits:
 
     def written(self, connection: Rows, session: int, staged: Staged) -> NewObject | None:
         """None: it cannot be written. Raises psycopg.Error."""
+        give_up(connection, self.given_up)
+        self.given_up.clear()
         found = new_object(connection, session)
         if found is None:
             return None  # the session is over
@@ -55,11 +65,13 @@ class ObjectCommits:
         try:
             self._bucket.put_soon(found.name, data.data)
         except ObjectsFailed as error:
-            self.problem = str(error)
-            self._not_before_s = monotonic() + RETRY_S
+            self._problem = str(error)
+            pause_s = min(RETRY_S * 2**self._failures, _LONGEST_RETRY_S)
+            self._failures += 1
+            self._not_before_s = monotonic() + pause_s
             give_up(connection, [found.number])
             return None
         finally:
             self.is_writing = False
-        self.problem = None
+        self._failures = 0
         return NewObject(found.number, found.name, len(data.data), (), data.entries)

@@ -39,7 +39,7 @@ class NewObject(NamedTuple):
     number: int
     name: str
     size_bytes: int
-    #: Where its entries were before; of new ones nowhere.
+    #: Where its entries were before; none of a commit.
     parts: Sequence[Part]
     entries: Sequence[ObjectEntry]
 

@@ -80,7 +80,7 @@ def opened(
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
     object_commits = None
-    if to_loop is not None:  # else nobody but the loop would wait for the bucket
+    if to_loop is not None:  # without a thread for commits the caller would wait for the bucket
         object_commits = _object_commits(address, bucket)
     commit = PostgresCommit(
         server, session, contents, reading, to_loop, bucket=bucket, object_commits=object_commits

@@ -11,6 +11,7 @@ from infrastructure.storage.postgresql.runs import (
     Run,
     Runs,
     Span,
+    added,
     moved,
     spans,
     tail_of,
@@ -83,15 +84,21 @@ class Plan:
         """Partition id, first offset and tail of the runs that are new, or in another tail."""
         put: list[tuple[int, int, int]] = []
         for partition_id, runs in self.new_runs.items():
-            before = set(self._runs.of(partition_id))
-            put += ((partition_id, *run) for run in runs if run not in before)
+            before = self._runs.of(partition_id)
+            more = added(before, runs)
+            if more is None:
+                known = set(before)
+                more = tuple(run for run in runs if run not in known)
+            put += ((partition_id, *run) for run in more)
         return put
 
     def removed(self) -> list[tuple[int, int]]:
         """Partition id and first offset of the runs that are gone."""
         removed: list[tuple[int, int]] = []
         for partition_id, runs in self.new_runs.items():
-            left = {run.first_offset for run in runs}
-            before = [run.first_offset for run in self._runs.of(partition_id)]
-            removed += ((partition_id, one) for one in before if one not in left)
+            before = self._runs.of(partition_id)
+            if added(before, runs) is None:
+                left = {run.first_offset for run in runs}
+                gone = (run.first_offset for run in before if run.first_offset not in left)
+                removed += ((partition_id, one) for one in gone)
         return removed

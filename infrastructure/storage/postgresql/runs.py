@@ -49,8 +49,12 @@ class Runs:
 
     def put(self, partition_id: int, runs: LogRuns) -> None:
         with self._lock:
-            self._count.subtract(run.tail for run in self.of(partition_id))
-            self._count.update(run.tail for run in runs)
+            before = self.of(partition_id)
+            more = added(before, runs)
+            if more is None:
+                self._count.subtract(run.tail for run in before)
+                more = runs
+            self._count.update(run.tail for run in more)
             if runs:
                 self._of[partition_id] = runs
             else:
@@ -91,6 +95,12 @@ def tail_of(runs: LogRuns, offset: int) -> int | None:
 def _place_of(runs: LogRuns, offset: int) -> int:
     """Of the run that has it; -1: it is below all."""
     return bisect_right(runs, offset, key=attrgetter("first_offset")) - 1
+
+
+def added(before: LogRuns, after: LogRuns) -> LogRuns | None:
+    """What was appended, if nothing else has changed."""
+    count = len(before)
+    return after[count:] if after[:count] == before else None
 
 
 def without(runs: LogRuns, end_offset: int) -> LogRuns:

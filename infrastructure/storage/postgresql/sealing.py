@@ -100,10 +100,8 @@ class Sealing:
             self.problem = None
         elif not self.is_busy and now_s >= self._not_before_s:
             self._aside = {tail: until for tail, until in self._aside.items() if until > now_s}
-            left = tuple(one for one in sources if one not in self._aside)
-            # One of many small objects gains nothing.
-            is_one_of_small = len(left) == 1 < len(sources) and self._contents.tails.small(left)
-            sources = () if is_one_of_small else left
+            self._contents.tails.aside = tuple(self._aside)
+            sources = tuple(one for one in sources if one not in self._aside)
             self.is_busy = bool(sources) and self._thread.put(sources)
 
     def _written(self, _: _Sources, new: NewObject | _Problem | None) -> None:
@@ -216,10 +214,10 @@ class Sealing:
 
     def _log_spans(self, sources: Sequence[int]) -> Iterator[_LogSpan]:
         """Of tails to which nothing is appended any more."""
-        runs, ends = self._contents.runs, self._contents.ends
+        runs, ends, wanted = self._contents.runs, self._contents.ends, frozenset(sources)
         for partition_id in runs.partition_ids():
             for span in spans(runs.of(partition_id), 0):
-                if span.tail in sources:
+                if span.tail in wanted:
                     end_offset = min(span.end_offset, ends.get(partition_id, 0))
                     if end_offset > span.first_offset:
                         span = span._replace(end_offset=end_offset)

@@ -39,7 +39,7 @@ class _Place(NamedTuple):
 
 class SmallObjects:
     def __init__(self, connection: Rows, bucket: Bucket, tails: Mapping[int, TailRow]) -> None:
-        """By number. Raises psycopg.Error, ObjectsFailed or ObjectDamaged."""
+        """By number. Raises psycopg.Error or ObjectsFailed."""
         self._names = {number: one.object or "" for number, one in tails.items()}
         self._places: dict[tuple[int, int], list[_Place]] = defaultdict(list)
         found = connection.execute(_ENTRIES, (list(tails),), prepare=False, binary=True)
@@ -49,7 +49,7 @@ class SmallObjects:
         def read(number: int) -> bytes | None:
             try:
                 return bucket.read(self._names[number], 0, tails[number].written_bytes)
-            except ObjectMissing:
+            except (ObjectMissing, ObjectDamaged):
                 return None
 
         with ThreadPoolExecutor(_AT_ONCE, "ottla-small-objects") as threads:
@@ -73,7 +73,7 @@ class SmallObjects:
     def _batches(self, tail: int, place: _Place) -> bytes:
         data = self._data[tail]
         if data is None:
-            raise TailGone(f"{self._names[tail]} is missing")
+            raise TailGone(f"{self._names[tail]} is missing, or too short")
         batches = data[place.position : place.position + place.size_bytes]
         if crc32c(batches) != place.crc:
             raise ObjectDamaged(f"{self._names[tail]} is damaged at byte {place.position}")

@@ -61,7 +61,7 @@ class Staged:
 
     @property
     def batch_bytes(self) -> int:
-        """That go into the current tail, once it has ended."""
+        """That go into the current tail, or into an object, once it has ended."""
         return sum(len(one.data) for one in (*self.added, *self.replaced))
 
     @property

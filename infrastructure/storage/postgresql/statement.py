@@ -121,7 +121,7 @@ _PARTS = {
 _TOLD = "select pg_notify('ottla ' || current_schema(), '') as told from next_version"
 _IS_TOLD = "(select count(told::text) from {})"
 #: If the version is not the next one, the division fails, and nothing is persisted. The same if a
-#: marker that is removed is gone, as it is written already, or an object that is sealed.
+#: marker that is removed is gone, as it is written already, or the row of a new object.
 _IS_NEXT = "1 / (select count(*) from next_version)"
 _IS_SEALED = "1 / (select count(*) from sealed)"
 

@@ -69,11 +69,13 @@ def unused_rows(connection: Rows) -> list[TailRow]:
 
 
 class _Tail:
-    __slots__ = ("dead_bytes", "object", "written_bytes")
+    __slots__ = ("dead_bytes", "is_joined", "object", "written_bytes")
 
     def __init__(
         self, written_bytes: int = 0, dead_bytes: int = 0, object_: str | None = None
     ) -> None:
+        #: An object that sealing has written, since the start.
+        self.is_joined = False
         self.written_bytes = written_bytes
         self.dead_bytes = dead_bytes
         self.object = object_
@@ -120,6 +122,8 @@ class Tails:
         self.local_bytes: int | None = None
         #: Their entries are to be written to new objects; the first one first.
         self.to_seal: tuple[int, ...] = ()
+        #: Small objects that cannot be read.
+        self.aside: Collection[int] = ()
 
     def load(self, connection: Rows, node_id: int) -> None:
         """Raises StorageDamaged or psycopg.Error."""
@@ -169,14 +173,16 @@ class Tails:
         self.current = number
         self._look()
 
-    def add_object(self, row: TailRow) -> None:
+    def add_object(self, row: TailRow, is_joined: bool = False) -> None:
         """Until `sealed` runs may come to refer to it."""
         self._new = row.number
         self._tails[row.number] = _tail(row)
+        self._tails[row.number].is_joined = is_joined
 
     def sealed(self) -> None:
-        self._new = None
-        self._look()
+        is_joined, self._new = self._new is not None and self._tails[self._new].is_joined, None
+        if is_joined:
+            self._look()
 
     def add(self, written_bytes: int) -> None:
         self._tails[self.current].written_bytes += written_bytes
@@ -207,7 +213,8 @@ class Tails:
     def _many_small(self, objects: Mapping[int, _Tail]) -> tuple[int, ...]:
         """Enough for a large one."""
         left_bytes, found = self.object_bytes, list[int]()
-        for number in sorted(one for one, tail in objects.items() if self._is_small(tail)):
+        small = (one for one, tail in objects.items() if self._is_small(tail))
+        for number in sorted(one for one in small if one not in self.aside):
             found.append(number)
             left_bytes -= objects[number].live_bytes
             if left_bytes <= 0 or len(found) == _SMALL_OBJECTS:
@@ -215,7 +222,9 @@ class Tails:
         return ()
 
     def _is_small(self, tail: _Tail) -> bool:
-        return tail.object is not None and tail.written_bytes < self.object_bytes // 4
+        """One that was joined may be small: of many entries it has a part only."""
+        is_object = tail.object is not None and not tail.is_joined
+        return is_object and tail.written_bytes < self.object_bytes // 4
 
     def small(self, numbers: Collection[int]) -> dict[int, TailRow]:
         """If they are small objects, all of them. From any thread."""

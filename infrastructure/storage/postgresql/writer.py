@@ -158,6 +158,8 @@ class Writer:
         commit = _Commit(staged, self._plan, objects)
         failure = self._session.commit(commit)
         if failure is not None:
+            if commit.object is not None and objects is not None:
+                objects.given_up.append(commit.object.number)
             return failure
         plan, batch_bytes = commit.plan, staged.batch_bytes
         self.lost_commits.add(self._session.seq, staged, batch_bytes)
@@ -205,6 +207,7 @@ class Writer:
 
     def _sealed(self, new: NewObject, plan: Plan, dead_bytes: int = 0) -> None:
         tails = self._contents.tails
-        tails.add_object(TailRow(new.number, new.size_bytes, dead_bytes, new.name))
+        row = TailRow(new.number, new.size_bytes, dead_bytes, new.name)
+        tails.add_object(row, is_joined=bool(new.parts))
         self._contents.planned(plan, 0)
         tails.sealed()

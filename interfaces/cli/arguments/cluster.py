@@ -55,9 +55,9 @@ def add(commands: Commands) -> None:
         "balance",
         "cluster_moves:balance",
         "give each living broker about as many partitions and leaders",
-        "Of all topics together, and of each. As few partitions as possible are reassigned, then "
-        "their preferred leaders are elected. Replicas of brokers that are not alive move to "
-        "others. With Ottla this copies nothing.",
+        "Each topic is evened, and all topics together. As few partitions as possible are "
+        "reassigned, then their preferred leaders are elected. Replicas of brokers that are not "
+        "alive move to others. With Ottla this copies nothing.",
     )
     add_dry_run(balance)
     add_client(balance)

@@ -229,7 +229,8 @@ class Call:
     def code(self, error: BrokerError) -> int:
         """The error code for the response; the request counts as failed."""
         code = CODES[type(error)]
-        # COORDINATOR_LOAD_IN_PROGRESS is not counted: the log has an event for the loading.
+        # COORDINATOR_LOAD_IN_PROGRESS is not counted: the log says that the broker loads, or that
+        # the store has to be waited for.
         if not isinstance(error, (CoordinatorLoadInProgress, *self.route.expected)):
             self.note_code(code)
         return code

@@ -117,6 +117,13 @@ def test_enough_small_objects_are_joined() -> None:
     assert set(joined.small(joined.to_seal)) == set(joined.to_seal)
     assert joined.small((2, 3)) == {}
     assert objects(*[(1, 0)] * 99).to_seal == ()
+    joined.add_object(TailRow(100, 4, 0, "object 100"), is_joined=True)
+    joined._runs.put(100, (Run(0, 100),))
+    joined.sealed()
+    assert joined.to_seal == (2, 4, 5, 6, 7), "one of them is joined already"
+    joined.aside = (4,)
+    joined.changed({})
+    assert joined.to_seal == (2, 5, 6, 7, 8, 9)
     assert objects(*[(1, 0)] * 101).to_seal == tuple(range(2, 102))
 
 
