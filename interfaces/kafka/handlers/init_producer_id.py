@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from application.ports.pending import Pending
 from domain.errors import (
-    BrokerError,
     ClusterAuthorizationFailed,
     ConcurrentTransactions,
+    CoordinatorLoadInProgress,
     InvalidRequest,
+    StorageFailed,
 )
 from domain.messages.batch import NO_PRODUCER_ID
 from domain.security.access import CLUSTER_NAME, Operation, ResourceType
@@ -70,8 +71,9 @@ def _idempotent(request: InitProducerIdRequest, call: Call) -> Response | None:
 
 
 def _response(
-    request: InitProducerIdRequest, producer_id: int | BrokerError, call: Call
+    request: InitProducerIdRequest, producer_id: int | StorageFailed, call: Call
 ) -> Response:
-    if isinstance(producer_id, BrokerError):
-        return call.refused(request, producer_id)
+    if isinstance(producer_id, StorageFailed):
+        # As Kafka without a block of ids: clients repeat it with any broker.
+        return call.refused(request, CoordinatorLoadInProgress(producer_id.message))
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)

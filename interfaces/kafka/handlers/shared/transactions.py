@@ -7,7 +7,13 @@ from typing import Any, TypeVar
 
 from application.ports.pending import Pending
 from application.transactions.verification import ReadsOfRequest
-from domain.errors import BrokerError, InvalidProducerEpoch, ProducerFenced
+from domain.errors import (
+    BrokerError,
+    CoordinatorNotAvailable,
+    InvalidProducerEpoch,
+    ProducerFenced,
+    StorageFailed,
+)
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.schema import Response
 
@@ -31,17 +37,24 @@ def respond_when_decided(
     decide: Callable[[], Pending[R | BrokerError]],
     response: Callable[[R], Response],
 ) -> None:
-    """Versions before `first_with_fenced` do not know PRODUCER_FENCED (KIP-588)."""
+    """Versions before `first_with_fenced` do not know PRODUCER_FENCED (KIP-588).
+
+    A store that fails is a coordinator that is not available, as in Kafka: clients repeat that.
+    """
     has_fenced = call.version >= first_with_fenced
     try:
         decided = decide()
     except ProducerFenced as fenced:
         raise fenced if has_fenced else _older(fenced) from None
+    except StorageFailed as failure:
+        raise CoordinatorNotAvailable(failure.message) from failure
 
     def respond(result: R | BrokerError) -> Response:
         if isinstance(result, BrokerError):
             if isinstance(result, ProducerFenced) and not has_fenced:
                 result = _older(result)
+            elif isinstance(result, StorageFailed):
+                result = CoordinatorNotAvailable(result.message)
             return call.refused(request, result)
         return response(result)
 

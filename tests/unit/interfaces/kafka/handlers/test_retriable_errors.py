@@ -24,7 +24,7 @@ CHANGES: list[tuple[Request, int, int]] = [
     *((REQUESTS[name](2), 2, 56) for name in ("create_partitions", "delete_topics")),
     *((REQUESTS[name](1), 1, 56) for name in ("alter_configs", "incremental_alter_configs")),
     (request_for("delete_records", topics=[{"name": "t", "partitions": FROM_OFFSET_1}]), 2, 56),
-    (REQUESTS["init_producer_id"](4), 4, 56),
+    (REQUESTS["init_producer_id"](4), 4, 14),
     (REQUESTS["offset_commit"](9), 9, 15),
     *((REQUESTS[name](0), 0, 15) for name in ("offset_delete", "delete_groups")),
     (join_request(group_id="new"), 3, 15),
