@@ -1,4 +1,5 @@
 """python -m tests.crash.cluster [--faults N] [--seed SEED] [--each N] [--broken FAULT] [--objects]
+    [--clients]
 
 Faults of three brokers over one PostgreSQL, and what clients see of them; see
 docs/internals/testing.md.
@@ -24,6 +25,7 @@ def main() -> int:
     add("--each", type=at_least_one, default=40, metavar="N", help="so many of one cluster")
     add("--broken", choices=FAULTS, help="patch this fault into the brokers")
     add("--objects", action="store_true", help="old records are in a bucket, which fails, too")
+    add("--clients", action="store_true", help="producers of Java and KafkaJS, too")
     options = parser.parse_args()
     program_ = program(options.broken) if options.broken else ()
     seed = random.randrange(1 << 24) if options.seed is None else options.seed
@@ -34,7 +36,7 @@ def main() -> int:
             faults = min(left, options.each)
             report = tortured(
                 None, folder, seed, faults, prints=say, program=program_,
-                has_objects=options.objects,
+                has_objects=options.objects, has_clients=options.clients,
             )  # fmt: skip
             for line in report.lines:
                 say(line)

@@ -251,3 +251,15 @@ def is_stopped(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state.rpartition(")")[2].split()[0] == "T"
+
+
+def with_standby() -> Postgres:
+    disk_mib = DISK_MIB if can_mount() else None
+    server = Postgres(disk_mib=disk_mib, has_clock=library() is not None)
+    try:
+        server.start()
+        server.start_standby()
+    except BaseException:
+        server.remove()
+        raise
+    return server

@@ -48,19 +48,42 @@ class Repeating(threading.Thread):
     def repeat(self) -> None:
         raise NotImplementedError
 
-    def stop(self) -> None:
+    def end(self) -> None:
         self.enough.set()
+
+    def stop(self) -> None:
+        self.end()
         self.join()
 
 
-class Sender(Repeating):
+class AnySender(Repeating):
     """To each partition in turn."""
+
+    def __init__(self, name: str, count: int, history: History) -> None:
+        super().__init__()
+        self._name, self._count, self._history = name, count, history
+        self.errors: list[str] = []
+        #: Of each partition, when a record was acknowledged.
+        self.newest_s = [time.monotonic()] * count
+        self.longest_s = 0.0
+        self.count = 0
+
+    def acknowledged(self, partition: int, offset: int, value: str) -> None:
+        now = time.monotonic()
+        self.longest_s = max(self.longest_s, now - self.newest_s[partition])
+        self.newest_s[partition] = now
+        self.count += 1
+        self._history.acknowledged(partition, offset, value)
+
+
+class Sender(AnySender):
+    """Of librdkafka."""
 
     def __init__(
         self, name: str, idempotent: bool, bootstrap: str, topic: str, count: int, history: History
     ) -> None:
-        super().__init__()
-        self._name, self._topic, self._count, self._history = name, topic, count, history
+        super().__init__(name, count, history)
+        self._topic = topic
         more = {"enable.idempotence": True} if idempotent else {"max.in.flight": 1}
         self._producer = Producer(
             QUICK
@@ -69,10 +92,6 @@ class Sender(Repeating):
             | {"socket.timeout.ms": 5000, "message.timeout.ms": 120_000}
             | {"topic.metadata.refresh.fast.interval.ms": 50}
         )
-        self.errors: list[str] = []
-        #: Of each partition, when a record was acknowledged.
-        self.newest_s = [time.monotonic()] * count
-        self.longest_s = 0.0
 
     def repeat(self) -> None:
         number = 0
@@ -91,11 +110,8 @@ class Sender(Repeating):
         if error is not None:
             self.errors.append(f"{self._name}: {error}")
             return
-        partition, value = message.partition() or 0, (message.value() or b"").decode()
-        now = time.monotonic()
-        self.longest_s = max(self.longest_s, now - self.newest_s[partition])
-        self.newest_s[partition] = now
-        self._history.acknowledged(partition, message.offset() or 0, value)
+        value = (message.value() or b"").decode()
+        self.acknowledged(message.partition() or 0, message.offset() or 0, value)
 
     def stop(self) -> None:
         super().stop()

@@ -16,10 +16,12 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from tests.crash.cluster import clients
 from tests.crash.cluster.bucket import OF_THE_BUCKET, SMALL, CrashBucket
-from tests.crash.cluster.faults import DISK_MIB, OF_ITS_OWN_SERVER, Fault, Machines, schedule
+from tests.crash.cluster.faults import OF_ITS_OWN_SERVER, Fault, Machines, schedule, with_standby
 from tests.crash.cluster.history import Batch, History, Log, Record
 from tests.crash.cluster.load import (
+    AnySender,
     LeaderWatcher,
     LiveReader,
     OffsetsWatcher,
@@ -36,10 +38,8 @@ from tests.e2e.broker_process import wait_until
 from tests.e2e.cluster.brokers import SETTINGS, Brokers, new_schema, store_of
 from tests.e2e.librdkafka import read
 from tests.e2e.raw_client import split_batches
-from tests.fakes.moved_clock import library
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
-from tests.fakes.small_disk import can_mount
 
 TOPIC, PARTITIONS, NODE_IDS = "torture", 6, (1, 2, 3)
 TRANSACTIONS = "transactions"
@@ -78,10 +78,11 @@ class Torture:
         prints: Callable[[str], None] = lambda _: None,
         program: Sequence[str] = (),
         has_objects: bool = False,
+        has_clients: bool = False,
     ) -> None:
         """`server`: None: of its own, to which more happens; `program`: in place of the broker."""
         self._folder, self.seed, self._prints = folder, seed, prints
-        self._has_own_server = server is None
+        self._has_own_server, self._has_clients = server is None, has_clients
         server = server or with_standby()
         self._stack = ExitStack()
         self._relays = {one: PostgresRelay(server.folder) for one in NODE_IDS}
@@ -94,7 +95,7 @@ class Torture:
         self.machines = Machines(
             server, self.brokers, self._relays, schema, self._held, self.bucket
         )
-        self.history = History(IDEMPOTENT)
+        self.history = History((*IDEMPOTENT, *clients.IDEMPOTENT))
         self.kinds: Counter[str] = Counter()
         self._findings: list[str] = []
         self._began_s = time.monotonic()
@@ -115,7 +116,7 @@ class Torture:
         for relay in self._relays.values():
             relay.pass_all()
         for one in self._repeating():
-            one.enough.set()
+            one.end()
         for one in getattr(self, "readers", ()):
             one._enough.set()
         for one in (*self._repeating(), *getattr(self, "readers", ())):
@@ -158,11 +159,16 @@ class Torture:
 
     def _start_load(self) -> None:
         bootstrap, history = self.brokers.bootstrap, self.history
-        self.senders = [
+        self.senders: list[AnySender] = [
             Sender(name, name in IDEMPOTENT, bootstrap, TOPIC, PARTITIONS, history)
             for name in (*IDEMPOTENT, PLAIN)
         ]
-        self.transactions = Transactions(self.brokers, TRANSACTIONS, PARTITIONS)
+        others: list[clients.ClientTransactions] = []
+        if self._has_clients:
+            place = clients.Place(self._folder, bootstrap, PARTITIONS, self._stack)
+            self.senders += clients.senders(place, TOPIC, history)
+            others = clients.transactional_senders(place, TRANSACTIONS)
+        self.transactions = Transactions(self.brokers, TRANSACTIONS, PARTITIONS, others)
         self.live = LiveReader(bootstrap, TOPIC, PARTITIONS, history)
         self.leaders = LeaderWatcher(self.brokers, TOPIC, PARTITIONS, history)
         self.readers, self.offsets = [], []
@@ -360,24 +366,13 @@ class Torture:
             f"{self.history.acknowledgements} acknowledged records, {self.history.epochs} leader "
             f"epochs, {sum(one.commits.count for one in self.readers)} commits of members, "
             f"{polls} polls, {late} responses of leaders of the past",
-            self.transactions.summary,
+            ", ".join(f"{one.count} of {one._name}" for one in self.senders),
+            *self.transactions.summary,
             f"longest silence {max(one.longest_s for one in self.senders):.1f} s",
             "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),
             *(f"did not stop at {point}: {count}" for point, count in self.machines.missed.items()),
             *(f"ended by itself: {line}" for line in self.machines.ended),
         ]
-
-
-def with_standby() -> Postgres:
-    disk_mib = DISK_MIB if can_mount() else None
-    server = Postgres(disk_mib=disk_mib, has_clock=library() is not None)
-    try:
-        server.start()
-        server.start_standby()
-    except BaseException:
-        server.remove()
-        raise
-    return server
 
 
 def tortured(
@@ -389,9 +384,10 @@ def tortured(
     prints: Callable[[str], None] = lambda _: None,
     program: Sequence[str] = (),
     has_objects: bool = False,
+    has_clients: bool = False,
 ) -> Report:
     """Its folder stays if anything is wrong."""
-    with Torture(server, folder, seed, prints, program, has_objects) as torture:
+    with Torture(server, folder, seed, prints, program, has_objects, has_clients) as torture:
         report = torture.run(faults, seconds)
         if torture.bucket is not None:
             report.lines.append(f"{len(torture.bucket.objects.names())} objects")

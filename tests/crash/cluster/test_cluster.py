@@ -17,6 +17,7 @@ from tests.fakes.small_disk import needs_a_mount
 
 SHORT_S, LONG_FAULTS, CLUSTERS = 10.0, 40, 40
 OBJECT_CLUSTERS = 5
+CLIENT_CLUSTERS = 5
 #: On a machine that is busy.
 CLOCK_IS_RIGHT_S = 50
 #: A fault is found in one of so many clusters.
@@ -68,6 +69,19 @@ def test_clients_lose_and_double_nothing_of_old_records(tmp_path: Path) -> None:
     for seed in range(1, OBJECT_CLUSTERS + 1):
         folder = tmp_path / str(seed)
         report = tortured(None, folder, seed, LONG_FAULTS, has_objects=True)
+        assert report.findings == [], report.lines
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("has_objects", [False, True])
+def test_java_and_kafkajs_lose_and_double_nothing(has_objects: bool, tmp_path: Path) -> None:
+    for seed in range(1, CLIENT_CLUSTERS + 1):
+        folder = tmp_path / str(seed)
+        report = tortured(
+            None, folder, seed, LONG_FAULTS, has_objects=has_objects, has_clients=True
+        )
         assert report.findings == [], report.lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from enum import Enum
@@ -72,6 +73,8 @@ class TransactionalSender(Repeating):
         self.member = Consumer(QUICK | {"bootstrap.servers": bootstrap, "group.id": f"of {name}"})
         self.attempts: list[Attempt] = []
         self.errors: list[str] = []
+        #: Of other clients.
+        self.failures: Counter[str] = Counter()
         #: When a transaction has ended.
         self.newest_s = time.monotonic()
         self.starts = self.hung = 0
@@ -101,21 +104,26 @@ class TransactionalSender(Repeating):
         self._repeated(partial(producer.init_transactions, PATIENCE_S))
         return producer
 
-    def _transaction(self, producer: Producer) -> None:
+    def new_attempt(self, has_offset: bool = True) -> tuple[Attempt, bool]:
+        """And whether it is aborted."""
         number = len(self.attempts)
         indexes = self._chance.sample(range(self._count), self._chance.randint(1, MOST_PARTITIONS))
-        offset = number + 1 if self._chance.random() < OFFSETS_SHARE else None
-        attempt = Attempt(f"{self._name}:{number}", indexes, offset)
+        has_offset = self._chance.random() < OFFSETS_SHARE and has_offset
+        attempt = Attempt(f"{self._name}:{number}", indexes, number + 1 if has_offset else None)
         self.attempts.append(attempt)
+        return attempt, self._chance.random() < ABORTED_SHARE
+
+    def _transaction(self, producer: Producer) -> None:
+        attempt, is_aborted = self.new_attempt()
         try:
             producer.begin_transaction()
-            for index in indexes:
+            for index in attempt.indexes:
                 producer.produce(self._topic, attempt.name, partition=index)
-            if offset is not None:
-                places = [TopicPartition(self._topic, 0, offset)]
+            if attempt.offset is not None:
+                places = [TopicPartition(self._topic, 0, attempt.offset)]
                 group = self.member.consumer_group_metadata()
                 self._send_offsets(producer, places, group)
-            if self._chance.random() < ABORTED_SHARE:
+            if is_aborted:
                 producer.flush(PATIENCE_S)
                 self._repeated(producer.abort_transaction)
             else:
@@ -197,12 +205,15 @@ class CommittedReader(Repeating):
 
 
 class Transactions:
-    """Of two senders; a reader reads what they have committed."""
+    """Of two senders, and others; a reader reads what they have committed."""
 
-    def __init__(self, brokers: Brokers, topic: str, count: int) -> None:
+    def __init__(
+        self, brokers: Brokers, topic: str, count: int, others: Sequence[TransactionalSender] = ()
+    ) -> None:
         self._brokers, self._topic, self._count = brokers, topic, count
         bootstrap = brokers.bootstrap
-        self.senders = [TransactionalSender(one, bootstrap, topic, count) for one in NAMES]
+        own = [TransactionalSender(one, bootstrap, topic, count) for one in NAMES]
+        self.senders = [*own, *others]
         self.reader = CommittedReader(bootstrap, topic, count)
 
     @contextmanager
@@ -214,10 +225,18 @@ class Transactions:
             yield
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> list[str]:
         transactions = sum(len(one.attempts) for one in self.senders)
         starts, hung = (sum(getattr(one, each) for one in self.senders) for each in COUNTS)
-        return f"{transactions} transactions of {starts} producers, of which {hung} hung"
+        return [
+            f"{transactions} transactions of {starts} producers, of which {hung} hung: "
+            + ", ".join(f"{len(one.attempts)} of {one._name}" for one in self.senders),
+            *(
+                f"{one._name} failed {count} times: {failure}"
+                for one in self.senders
+                for failure, count in one.failures.most_common(MOST_FINDINGS)
+            ),
+        ]
 
     def stuck(self, when: str, since_s: float, until_s: float) -> list[str]:
         return [

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.e2e import test_java
 from tests.e2e.cluster.brokers import Brokers
+from tests.e2e.cluster.clients import producers
 from tests.e2e.cluster.conftest import NODE_IDS, NewTopic
 from tests.e2e.conftest import unused_topic_name
 from tests.e2e.groups.members import ClientProcess, Member, wait_for_all, wait_for_shares
 from tests.e2e.groups.numbers import Numbers
-from tests.e2e.line_process import LineProcess
-from tests.e2e.node_packages import kafkajs_command, with_kafkajs
 
-CLIENTS = Path(__file__).parent / "clients"
 PARTITIONS = 6
 #: A client, and the protocol of its group.
 MEMBERS = (
@@ -29,17 +25,6 @@ MEMBERS = (
     ("java", "classic"),
     ("java", "consumer"),
 )
-
-
-def producers(folder: Path) -> dict[str, LineProcess]:
-    node, _ = kafkajs_command("members.js")
-    java = test_java.compiled(test_java.VERSIONS[0], CLIENTS / "Producing.java")
-    return {
-        "js": LineProcess(
-            [node[0], str(CLIENTS / "producing.js")], folder / "js", os.environ | with_kafkajs()
-        ),
-        "java": LineProcess(java, folder / "java"),
-    }
 
 
 @pytest.mark.long
@@ -61,9 +46,9 @@ def test_applications_notice_no_rolling_restart(
     numbers, others = Numbers(cluster.bootstrap, topic, partitions=PARTITIONS), producers(tmp_path)
     values = []
     with ExitStack() as stack:
-        for process in others.values():
+        for name, process in others.items():
             stack.callback(process.close)
-            start = ("start", cluster.bootstrap, topic, str(PARTITIONS))
+            start = ("start", cluster.bootstrap, topic, str(PARTITIONS), name)
             assert process.request("\t".join(start)) == "ok"
         with numbers.flowing():
             for node_id in NODE_IDS:
@@ -73,7 +58,7 @@ def test_applications_notice_no_rolling_restart(
         for name, process in others.items():
             outcome = json.loads(process.request("stop"))
             assert outcome["errors"] == [], name
-            assert outcome["sent"] > 20  # KafkaJS waits for each one, and pauses after an error
+            assert outcome["sent"] > 20  # KafkaJS pauses after an error
             values += [f"{name}:{number}" for number in range(outcome["sent"])]
     for member in members:
         wait_for_all([*numbers.all(), *values], [member])

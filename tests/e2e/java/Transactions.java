@@ -92,7 +92,10 @@ public final class Transactions {
             "transaction.timeout.ms", timeoutMs);
     KafkaProducer<String, String> producer =
         new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer());
-    producers.put(name, producer);
+    KafkaProducer<String, String> before = producers.put(name, producer);
+    if (before != null) {
+      before.close(Duration.ZERO);
+    }
     producer.initTransactions();
   }
 

@@ -43,6 +43,7 @@ const verbs = {
       transactionTimeout: Number(timeout),
     })
     await producer.connect()
+    await handles.get(name)?.producer.disconnect()
     handles.set(name, { producer })
   },
 

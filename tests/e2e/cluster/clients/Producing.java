@@ -7,33 +7,47 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** A producer with its defaults: "start BOOTSTRAP TOPIC PARTITIONS", and then "stop". */
+/**
+ * A producer: "start BOOTSTRAP TOPIC PARTITIONS NAME [SETTING=VALUE ...]", and then "stop". Its values
+ * are NAME:NUMBER, to each partition in turn. With settings it prints PARTITION OFFSET VALUE of each
+ * record that was acknowledged, as a line.
+ */
 public class Producing extends Thread {
   final Properties properties = new Properties();
   final String topic;
   final int partitions;
+  final String name;
+  final boolean reports;
   final List<String> errors = new CopyOnWriteArrayList<>();
   volatile boolean stopped;
   int sent;
 
-  Producing(String bootstrap, String topic, int partitions) {
-    properties.put("bootstrap.servers", bootstrap);
+  Producing(String[] parts) {
+    properties.put("bootstrap.servers", parts[1]);
     properties.put("key.serializer", StringSerializer.class);
     properties.put("value.serializer", StringSerializer.class);
-    this.topic = topic;
-    this.partitions = partitions;
+    topic = parts[2];
+    partitions = Integer.parseInt(parts[3]);
+    name = parts[4];
+    reports = parts.length > 5;
+    for (int i = 5; i < parts.length; i++) {
+      String[] setting = parts[i].split("=", 2);
+      properties.put(setting[0], setting[1]);
+    }
   }
 
   @Override
   public void run() {
     try (KafkaProducer<String, String> producer = new KafkaProducer<>(properties)) {
       while (!stopped) {
-        String value = "java:" + sent;
+        String value = name + ":" + sent;
         producer.send(
             new ProducerRecord<>(topic, sent++ % partitions, null, value),
             (place, error) -> {
               if (error != null) {
-                errors.add(error.toString());
+                errors.add(value + ": " + error);
+              } else if (reports) {
+                System.out.println(place.partition() + "\t" + place.offset() + "\t" + value);
               }
             });
         Thread.sleep(5);
@@ -49,7 +63,7 @@ public class Producing extends Thread {
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       String[] parts = line.split("\t");
       if (parts[0].equals("start")) {
-        producing = new Producing(parts[1], parts[2], Integer.parseInt(parts[3]));
+        producing = new Producing(parts);
         producing.start();
         System.out.println("ok");
       } else {

@@ -1,31 +1,63 @@
-// A producer of KafkaJS. A line in gives a line out, as in Producing.java.
+// A producer of KafkaJS: lines as in Producing.java, with settings as JSON.
 'use strict'
 
 const readline = require('node:readline')
 const { Kafka, Partitioners, logLevel } = require('kafkajs')
 
-const state = { sent: 0, errors: [], stopped: false, running: Promise.resolve() }
+const MOST_UNSENT = 100
+const state = { sent: 0, waiting: 0, errors: [], stopped: false, running: Promise.resolve() }
+const pause = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds))
 
-async function produce(bootstrap, topic, partitions) {
-  const kafka = new Kafka({ brokers: bootstrap.split(','), logLevel: logLevel.NOTHING })
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner })
-  await producer.connect()
-  while (!state.stopped) {
-    const message = { partition: state.sent % partitions, value: `js:${state.sent}` }
-    state.sent += 1
+// With a lost connection KafkaJS gives up its producer id at once.
+async function connected(producer) {
+  for (;;) {
     try {
-      await producer.send({ topic, messages: [message] })
+      return await producer.connect()
     } catch (error) {
-      state.errors.push(error.message)
+      console.error(error.message)
+      await pause(100)
     }
-    await new Promise(resolve => setTimeout(resolve, 5))
   }
+}
+
+// One at a time to each partition: KafkaJS keeps no order of several.
+async function produce(bootstrap, topic, partitions, name, settings) {
+  const kafka = new Kafka({
+    brokers: bootstrap.split(','),
+    logLevel: logLevel.NOTHING,
+    ...settings.client,
+  })
+  const createPartitioner = Partitioners.DefaultPartitioner
+  const producer = kafka.producer({ createPartitioner, ...settings.producer })
+  await connected(producer)
+  const last = Array.from({ length: partitions }, () => Promise.resolve())
+
+  async function send(partition, value) {
+    try {
+      const [{ baseOffset }] = await producer.send({ topic, messages: [{ partition, value }] })
+      if (settings.reports) process.stdout.write(`${partition}\t${baseOffset}\t${value}\n`)
+    } catch (error) {
+      state.errors.push(`${value}: ${error.name} ${error.message}`)
+    }
+    state.waiting -= 1
+  }
+
+  while (!state.stopped) {
+    if (state.waiting < MOST_UNSENT) {
+      const [partition, value] = [state.sent % partitions, `${name}:${state.sent}`]
+      state.sent += 1
+      state.waiting += 1
+      last[partition] = last[partition].then(() => send(partition, value))
+    }
+    await pause(5)
+  }
+  await Promise.all(last)
   await producer.disconnect()
 }
 
 const commands = {
-  start: (bootstrap, topic, partitions) => {
-    state.running = produce(bootstrap, topic, Number(partitions))
+  start: (bootstrap, topic, partitions, name, settings = '{}') => {
+    state.running = produce(bootstrap, topic, Number(partitions), name, JSON.parse(settings))
     return 'ok'
   },
   stop: async () => {
