@@ -107,7 +107,7 @@ def test_tools_say_that_the_bucket_cannot_be_read(
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     quick = buckets.Limits(request_s=0.2, retry_s=0.1)
-    monkeypatch.setattr(buckets.Bucket.__init__, "__defaults__", (quick, quick))
+    monkeypatch.setattr(buckets.Bucket.__init__, "__defaults__", (quick, quick, quick))
     where = f"postgresql://postgres@/postgres?host={relayed.server.folder}&schema={relayed.schema}"
     assert main(["storage", command, where]) == 1
     printed = capsys.readouterr()
