@@ -1,4 +1,4 @@
-"""SealedLog: old records that every broker can read by itself, whoever leads their partition."""
+"""SealedLog: old records that a broker can read without leading their partition."""
 
 from __future__ import annotations
 

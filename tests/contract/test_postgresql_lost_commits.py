@@ -254,8 +254,11 @@ def test_other_rows_of_the_same_version_end_the_session(cluster: JoinedBrokers) 
     assert broker.storage.repeated_commits() == 0
 
 
-def change_of_another(cluster: JoinedBrokers, past: Past) -> JoinedBroker:
-    """The connection of the first broker stays lost."""
+def go_back(cluster: JoinedBrokers, broker: JoinedBroker) -> JoinedBroker:
+    """Another broker; the connection of the first one stays lost, and its last commit is."""
+    past = Past(cluster)
+    broker.append(7, 1)
+    assert broker.commit() is None
     cluster.relay.refuse()
     past.return_to()
     return cluster.join(3)
@@ -263,10 +266,7 @@ def change_of_another(cluster: JoinedBrokers, past: Past) -> JoinedBroker:
 
 def test_what_others_have_changed_since_is_no_reason_against_it(cluster: JoinedBrokers) -> None:
     broker = leading(cluster)
-    past = Past(cluster)
-    broker.append(7, 1)
-    assert broker.commit() is None
-    third = change_of_another(cluster, past)
+    third = go_back(cluster, broker)
     third.put(b"new key", b"new")
     third.lead(8, 3)
     assert third.commit() is None
@@ -280,10 +280,7 @@ def test_what_others_have_changed_since_is_no_reason_against_it(cluster: JoinedB
 
 def test_a_partition_that_has_another_leader_since_is(cluster: JoinedBrokers) -> None:
     broker = leading(cluster)
-    past = Past(cluster)
-    broker.append(7, 1)
-    assert broker.commit() is None
-    third = change_of_another(cluster, past)
+    third = go_back(cluster, broker)
     third.lead(7, 3, epoch=2)
     assert third.commit() is None
     cluster.relay.accept()

@@ -37,6 +37,15 @@ def in_tables(relayed: RelayedPostgres) -> int:
     return count
 
 
+def start_again(relayed: RelayedPostgres, store: RelayedStore) -> None:
+    """And delete what is not needed."""
+    store.keep_up()
+    store.close()
+    again = relayed.open(more=TO_OBJECTS)
+    again.keep(4)
+    again.keep_up()
+
+
 def test_batches_are_in_objects_only(
     relayed: RelayedPostgres, objects: Objects, store: RelayedStore
 ) -> None:
@@ -104,11 +113,7 @@ def test_a_bucket_that_fails_stops_no_commit(
     store.keep(3)
     assert store.storage.objects.not_sealed() is None
     assert store.read() == BATCHES
-    store.keep_up()
-    store.close()
-    again = relayed.open(more=TO_OBJECTS)
-    again.keep(4)
-    again.keep_up()
+    start_again(relayed, store)
     assert sorted(relayed.objects()) == objects.names()
     assert len(objects.names()) == 3
 
@@ -140,11 +145,7 @@ def test_what_was_not_persisted_goes_into_the_table(
     assert store.read() == batch(0) + batch(1)
     store.keep(2, 3)
     assert store.read() == BATCHES
-    store.keep_up()
-    store.close()
-    again = relayed.open(more=TO_OBJECTS)
-    again.keep(4)
-    again.keep_up()
+    start_again(relayed, store)
     assert sorted(relayed.objects()) == objects.names() and len(objects.names()) == 4
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from infrastructure.codecs.checksum import crc32c
-from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing
+from infrastructure.storage.objects.errors import ObjectMissing
+from infrastructure.storage.postgresql.object_entries import check
 from infrastructure.storage.postgresql.questions import (
     BATCHES,
     MOST_ENTRIES,
@@ -93,7 +93,6 @@ def batches_of(
     found: Answer = []
     for last_offset, position, size_bytes, crc, times in places:
         batches = data[position - start : position - start + size_bytes]
-        if crc32c(batches) != crc:
-            raise ObjectDamaged(f"{bucket.address.shown}/{name} is damaged at byte {position}")
+        check(batches, crc, f"{bucket.address.shown}/{name}", position)
         found.append((last_offset, batches, times))
     return found

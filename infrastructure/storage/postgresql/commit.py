@@ -57,15 +57,18 @@ class PostgresCommit:
         watch: Watch | None = None,
         bucket: Bucket | None = None,
         copies: PostgresCopies | None = None,
-        object_commits: ObjectCommits | None = None,
+        commits_to_objects: bool = False,
     ) -> None:
         self._watch = watch
         self._copies = copies
         self._session = session
         self._contents = contents
         self._reading = reading
-        self._object_commits = object_commits
-        self._writer = Writer(session, contents, object_commits)
+        self._object_commits: ObjectCommits | None = None
+        # Without a thread the caller would wait for the bucket.
+        if commits_to_objects and bucket is not None and to_loop is not None:
+            self._object_commits = ObjectCommits(bucket)
+        self._writer = Writer(session, contents, self._object_commits)
         self._done: Done | None = None
         self._closed = False
         #: Since the last move.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from infrastructure.codecs.checksum import crc32c
+from infrastructure.storage.objects.errors import ObjectDamaged
 from infrastructure.storage.postgresql.arrays import bigints, byteas
 from infrastructure.storage.postgresql.entries import Entry, newest_time
 from infrastructure.storage.postgresql.runs import Span
@@ -65,6 +66,12 @@ class ObjectData:
                 )
             )
             self.data += entry.data
+
+
+def check(batches: bytes, crc: int, object_: str, position: int) -> None:
+    """Raises ObjectDamaged."""
+    if crc32c(batches) != crc:
+        raise ObjectDamaged(f"{object_} is damaged at byte {position}")
 
 
 def columns_of(entries: Sequence[ObjectEntry]) -> list[Any]:

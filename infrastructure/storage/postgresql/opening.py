@@ -21,7 +21,6 @@ from infrastructure.storage.postgresql.copies import PostgresCopies
 from infrastructure.storage.postgresql.fence import ALONE
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.postgresql.migrations import STEPS, migrate
-from infrastructure.storage.postgresql.object_commits import ObjectCommits
 from infrastructure.storage.postgresql.objects import PostgresObjects
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.sealed_log import PostgresSealedLog
@@ -79,11 +78,9 @@ def opened(
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
-    object_commits = None
-    if to_loop is not None:  # without a thread for commits the caller would wait for the bucket
-        object_commits = _object_commits(address, bucket)
+    to_objects = address.commits_to_objects
     commit = PostgresCommit(
-        server, session, contents, reading, to_loop, bucket=bucket, object_commits=object_commits
+        server, session, contents, reading, to_loop, bucket=bucket, commits_to_objects=to_objects
     )
     # The database may have lost commits since the last start: only by a new leader epoch do clients
     # notice that a log was cut.
@@ -123,9 +120,9 @@ def joined(
     reading = Reading(server, for_reads, contents, to_loop, bucket)
     assert reading.row_reading is not None
     copies = PostgresCopies(reading.rows, to_loop, joining.copies)
-    object_commits = _object_commits(address, bucket)
+    to_objects = address.commits_to_objects
     commit = PostgresCommit(
-        server, session, contents, reading, to_loop, watch, bucket, copies, object_commits
+        server, session, contents, reading, to_loop, watch, bucket, copies, to_objects
     )
     info = _info(size_bytes, flush, store_id, epoch)
     storage = _storage(info, server, session, contents, reading, commit, bucket)
@@ -191,10 +188,6 @@ def _bucket(
         )
     contents.tails.local_bytes = address.local_bytes
     return bucket
-
-
-def _object_commits(address: Address, bucket: Bucket | None) -> ObjectCommits | None:
-    return ObjectCommits(bucket) if bucket is not None and address.commits_to_objects else None
 
 
 def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-from infrastructure.codecs.checksum import crc32c
 from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing
+from infrastructure.storage.postgresql.object_entries import check
 from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
 from infrastructure.storage.postgresql.runs import Span
 from infrastructure.storage.postgresql.server import Rows
@@ -75,6 +75,5 @@ class SmallObjects:
         if data is None:
             raise TailGone(f"{self._names[tail]} is missing, or too short")
         batches = data[place.position : place.position + place.size_bytes]
-        if crc32c(batches) != place.crc:
-            raise ObjectDamaged(f"{self._names[tail]} is damaged at byte {place.position}")
+        check(batches, place.crc, self._names[tail], place.position)
         return batches

@@ -139,10 +139,10 @@ def statement_of(
     fails if another broker has changed the shared rows, or written a marker, meanwhile. `new`: has
     all new entries.
     """
-    added, first = ([] if new is not None else staged.added), Entries()
-    if plan.begun and new is None:
-        added = [one for one in staged.added if one.partition_id not in plan.begun]
-        first = [one for one in staged.added if one.partition_id in plan.begun]
+    added, first = staged.added if new is None else Entries(), Entries()
+    if plan.begun:
+        first = [one for one in added if one.partition_id in plan.begun]
+        added = [one for one in added if one.partition_id not in plan.begun]
     columns: Columns = {"added": _entry_columns(added)}
     if new is not None:
         columns |= object_columns(new)

@@ -179,9 +179,10 @@ class Tails:
         self._tails[row.number] = _tail(row)
         self._tails[row.number].is_joined = is_joined
 
-    def sealed(self) -> None:
-        is_joined, self._new = self._new is not None and self._tails[self._new].is_joined, None
-        if is_joined:
+    def sealed(self, is_looked_for: bool) -> None:
+        """`is_looked_for`: what is to be sealed next."""
+        self._new = None
+        if is_looked_for:
             self._look()
 
     def add(self, written_bytes: int) -> None:

@@ -207,7 +207,7 @@ class Writer:
 
     def _sealed(self, new: NewObject, plan: Plan, dead_bytes: int = 0) -> None:
         tails = self._contents.tails
-        row = TailRow(new.number, new.size_bytes, dead_bytes, new.name)
-        tails.add_object(row, is_joined=bool(new.parts))
+        is_joined = bool(new.parts)
+        tails.add_object(TailRow(new.number, new.size_bytes, dead_bytes, new.name), is_joined)
         self._contents.planned(plan, 0)
-        tails.sealed()
+        tails.sealed(is_looked_for=is_joined)

@@ -90,7 +90,7 @@ def test_an_object_is_needed_before_runs_refer_to_it() -> None:
     tails.add_known([TailRow(3, 100, 0, None)])  # of a partition that is gained meanwhile
     assert tails.unused == (3,)
     runs.put(7, (Run(0, 2),))
-    tails.sealed()
+    tails.sealed(is_looked_for=True)
     tails.forget(2)
     assert tails.object_of(2) == "name"
     runs.put(7, ())
@@ -119,7 +119,7 @@ def test_enough_small_objects_are_joined() -> None:
     assert objects(*[(1, 0)] * 99).to_seal == ()
     joined.add_object(TailRow(100, 4, 0, "object 100"), is_joined=True)
     joined._runs.put(100, (Run(0, 100),))
-    joined.sealed()
+    joined.sealed(is_looked_for=True)
     assert joined.to_seal == (2, 4, 5, 6, 7), "one of them is joined already"
     joined.aside = (4,)
     joined.changed({})
