@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
-from infrastructure.storage.postgresql import dropping
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from tests.contract.batches import batch
@@ -145,9 +143,9 @@ def test_tails_that_a_dead_broker_did_not_drop_are_dropped(
     cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a broker that runs."""
-    monkeypatch.setattr(dropping, "SEARCH_S", 0.05)
     first, second = leading(cluster, 1), cluster.join(2)
     assert isinstance(first.storage.commit, PostgresCommit)
+    assert isinstance(second.storage.commit, PostgresCommit)
     monkeypatch.setattr(first.storage.commit, "_dropping", None)
     append(first, 0, 1, 2)
     tables = "select n from ottla_tails where object is null"
@@ -155,7 +153,7 @@ def test_tails_that_a_dead_broker_did_not_drop_are_dropped(
     first.close()
     assert left > 2
     for partition_id in range(8, 12):
-        time.sleep(0.05)
+        monkeypatch.setattr(second.storage.commit._dropping, "_next_search_s", 0.0)
         second.lead(partition_id, 2)
         assert second.commit() is None
         settle(second)
