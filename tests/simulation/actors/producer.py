@@ -29,7 +29,7 @@ from tests.simulation.situations import Situation
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-CORRUPT, STORAGE, UNKNOWN, UNKNOWN_ID, OUT_OF_ORDER = 2, 56, 3, 100, 45
+CORRUPT, STORAGE, UNKNOWN, UNKNOWN_ID, OUT_OF_ORDER, LOADING = 2, 56, 3, 100, 45, 14
 BY_ID = 13
 FIRST_WITH_ZSTD = 7
 NO_ID = bytes(16)
@@ -113,7 +113,7 @@ class Producer(Client):
 
     def _producer_id_response(self, call: Call, response: InitProducerIdResponse) -> None:
         self._waiting = False
-        if response.error_code == STORAGE:
+        if response.error_code == LOADING:
             self.later(20)
             return
         if response.error_code:
