@@ -131,10 +131,10 @@ def test_perf_prints_the_lines_of_kafkas_tools(ottla: Ottla, name: str) -> None:
 def test_consume_ends_when_the_broker_is_down_for_the_timeout(name: str, tmp_path: Path) -> None:
     with BrokerProcess(tmp_path, "memory") as broker:
         create_filled(broker, name, [b"first"])
-        consuming = Ottla(broker.bootstrap).start("consume", name, "--timeout", "3")
-        assert consuming.stdout is not None
-        assert consuming.stdout.readline() == b"first\n"
-        broker.kill()
-        out, errors = consuming.communicate(timeout=PATIENCE_S)
+        with Ottla(broker.bootstrap).start("consume", name, "--timeout", "6") as consuming:
+            assert consuming.stdout is not None
+            assert consuming.stdout.readline() == b"first\n"
+            broker.kill()
+            out, errors = consuming.communicate(timeout=PATIENCE_S)
         assert (consuming.returncode, out) == (1, b"")
         assert (broker.bootstrap.encode() in errors, errors.count(b"\n")) == (True, 1)
