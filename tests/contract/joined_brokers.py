@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from struct import pack
 from time import monotonic
 from typing import TypeVar
+
+import psycopg
 
 from application.ports.log_store import NotInMemory
 from domain.cluster.nodes import Node
@@ -141,6 +143,21 @@ class JoinedBrokers:
                 f"select 1 from ottla_brokers where node_id = {node_id} and {past}"
             )
         )
+
+    def has_lease(self, node_id: int) -> bool:
+        living = f"node_id = {node_id} and until > clock_timestamp()"
+        return bool(self.execute(f"select 1 from ottla_brokers where {living}"))
+
+    @contextmanager
+    def silent(self, node_id: int) -> Iterator[None]:
+        """Meanwhile a broker cannot renew its lease, nor see those of others."""
+        with psycopg.connect(
+            host=str(self.server.folder), user="postgres", dbname="postgres"
+        ) as holding:
+            row = f"select until from {self.schema}.ottla_brokers where node_id = {node_id}"
+            holding.execute(f"{row} for update".encode())
+            yield
+            holding.rollback()
 
     def pumped(self, call: Callable[[], T]) -> T:
         """In a thread, while the loops of the others run."""

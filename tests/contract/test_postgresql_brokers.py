@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 
 from domain.cluster.nodes import Node
@@ -110,16 +109,9 @@ def test_a_broker_that_was_cut_off_itself_fences_nobody_at_once(cluster: JoinedB
         broker.announce()
     first.run_until(lambda: first.brokers() == [(1, False), (2, False)])
     cluster.relay.hold()
-    with psycopg.connect(
-        host=str(cluster.server.folder), user="postgres", dbname="postgres"
-    ) as holding:
-        table = f"{cluster.schema}.ottla_brokers"
-        row = f"select until from {table} where node_id = 1 for update"
-        holding.execute(row.encode())
+    with cluster.silent(1):
         cluster.run_until_over(2)
-        holding.rollback()
-    renewed = f"select 1 from {table} where node_id = 1 and until > clock_timestamp()"
-    first.run_until(lambda: cluster.execute(renewed))
+    first.run_until(lambda: cluster.has_lease(1))
     cluster.relay.pass_all()
     cluster.run_for(2 * SESSION_MS / 1000)
     assert first.brokers() == second.brokers() == [(1, False), (2, False)]
@@ -170,6 +162,28 @@ def test_a_broker_follows_the_changes_of_others(cluster: JoinedBrokers) -> None:
     assert first.storage.state.scan("t") == [(b"l", b"w")]
     later = cluster.join(3)
     assert later.storage.state.scan("t") == [(b"l", b"w")]
+
+
+def test_a_broker_that_was_cut_off_learns_what_was_deleted_meanwhile(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease is over, but nobody has fenced it."""
+    monkeypatch.setattr("infrastructure.storage.postgresql.watch._CLEANING_S", 0)
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    for broker in (first, second):
+        broker.announce()
+    first.put(b"k", b"v")
+    assert first.commit() is None
+    second.run_until(lambda: second.storage.state.get("t", b"k") == b"v")
+    cluster.relay.hold()
+    with cluster.silent(1):
+        first.put(b"k", None)
+        assert first.commit() is None
+        cluster.run_until_over(2)
+    first.run_until(lambda: cluster.has_lease(1))
+    cluster.relay.pass_all()
+    second.run_until(lambda: second.storage.state.get("t", b"k") is None)
+    assert second.fenced == 0
 
 
 def test_brokers_take_turns_to_change_shared_rows(cluster: JoinedBrokers) -> None:

@@ -27,6 +27,8 @@ class Lease(NamedTuple):
     is_fenced: bool
     is_over: bool
     until: Any
+    #: Of the shared rows, as the broker knows them.
+    version: int
     client: str
     registration: dict[str, Any]
 
@@ -62,7 +64,7 @@ _RENEW = """
 """
 _LEASES = """
     select s.version, b.node_id, f.session, b.is_fenced, b.until < clock_timestamp(), b.until,
-        b.client, b.registration
+        b.version, b.client, b.registration
     from ottla_store s, ottla_brokers b join ottla_fences f on f.node_id = b.node_id
     order by b.node_id
 """
@@ -110,11 +112,7 @@ _LEAVE = """
     from ended where b.node_id = ended.node_id and b.registration -> 'addresses' <> '{}'
 """
 _PATIENCE_TO_LEAVE = "set lock_timeout = '1s'"
-#: No broker needs to learn of them any more.
-_FORGET_DELETED = """
-    delete from ottla_rows where kind = 0 and value is null and version <= (
-        select min(version) from ottla_brokers where until > clock_timestamp())
-"""
+_FORGET_DELETED = "delete from ottla_rows where kind = 0 and value is null and version <= %s"
 _TELL = "select pg_notify('ottla ' || current_schema(), %s)"
 
 
@@ -176,9 +174,9 @@ def leave(connection: Rows, node_id: int, numbers: Sequence[int]) -> None:
     tell(connection)
 
 
-def forget_deleted(connection: Rows) -> None:
-    """Shared rows that are deleted, as all living brokers know."""
-    connection.execute(_FORGET_DELETED)
+def forget_deleted(connection: Rows, version: int) -> None:
+    """Shared rows that are deleted. `version`: all brokers that may go on know it."""
+    connection.execute(_FORGET_DELETED, (version,))
 
 
 def tell(connection: Rows, what: str = "") -> None:
