@@ -80,6 +80,10 @@ class HttpRelay:
         """Silence instead of a response, until `pass_all`."""
         self._arm(lambda handler, _: handler.wait(), times)
 
+    def delay(self, pause_s: float) -> None:
+        """Each response."""
+        self._arm(lambda handler, response: handler.send_late(response, pause_s), float("inf"))
+
     def drip(self, pause_s: float, times: float = float("inf")) -> None:
         """A byte of the body, a pause, and so on."""
         self._arm(lambda handler, response: handler.drip(response, pause_s), times)
@@ -184,6 +188,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(response.body[: len(response.body) // 2])
         else:
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+
+    def send_late(self, response: Response, pause_s: float) -> None:
+        self.server.relay.passes.wait(pause_s)
+        self.send(response)
 
     def drip(self, response: Response, pause_s: float) -> None:
         self._send_head(response)

@@ -11,7 +11,10 @@ from tests.contract.s3_server import running_s3
 from tests.fakes.http_relay import HttpRelay
 
 AWAY, FAILS, LOSES = "bucket away", "bucket fails", "responses of the bucket lost"
-OF_THE_BUCKET = {AWAY: 1, FAILS: 1, LOSES: 1}
+SLOW = "bucket slow"
+OF_THE_BUCKET = {AWAY: 1, FAILS: 1, LOSES: 1, SLOW: 1}
+#: Each of its responses.
+DELAY_S = 1.0
 #: The broker with small tails.
 SMALL = (sys.executable, "-P", "-m", "tests.crash.cluster.bucket")
 
@@ -31,6 +34,8 @@ class CrashBucket:
             self._relay.refuse()
         elif kind == FAILS:
             self._relay.respond(503, "SlowDown")
+        elif kind == SLOW:
+            self._relay.delay(DELAY_S)
         else:
             self._relay.lose()
         time.sleep(lasts_s)
