@@ -31,9 +31,11 @@ class Kind:
     name: str
     folders: tuple[str, ...]
     budget_s: int
-    #: Arguments of this kind only. Without them its tests run in one process, beside another kind:
-    #: xdist costs a quarter of the time of thousands of small tests.
+    #: Arguments of this kind only.
     options: tuple[str, ...] = ()
+    #: Runs beside others that do: in one process, as xdist costs a quarter of the time of thousands
+    #: of small tests.
+    is_beside: bool = False
     #: Folders below that are a kind of their own.
     without: tuple[str, ...] = ()
 
@@ -58,11 +60,11 @@ SLOWEST = 10
 IN_ORDER = ("--dist", "loadfile", "--no-loadscope-reorder")
 
 KINDS = (
-    Kind("unit", ("tests/unit",), 100),
+    Kind("unit", ("tests/unit",), 100, is_beside=True),
     # It waits for PostgreSQL half of its time.
-    Kind("contract", ("tests/contract",), 100),
+    Kind("contract", ("tests/contract",), 100, ("-n", "2"), is_beside=True),
     # The oracle's scenarios run against one broker.
-    Kind("wire", ("tests/golden", "tests/property", "tests/oracle"), 100),
+    Kind("wire", ("tests/golden", "tests/property", "tests/oracle"), 100, is_beside=True),
     Kind("simulation", ("tests/simulation",), 38, ("-n", "2")),
     Kind("crash", ("tests/crash", "tests/power"), 67, ("-n", "2")),
     Kind("hostile", ("tests/fuzz", "tests/hostile"), 31, ("-n", "2")),
@@ -72,7 +74,7 @@ KINDS = (
         ("tests/e2e",),
         70,
         ("-n", "3", *IN_ORDER),
-        ("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
+        without=("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
     Kind("groups", ("tests/e2e/groups",), 38, ("-n", "4", *IN_ORDER)),
     Kind("admin", ("tests/e2e/admin",), 66, ("-n", "4", *IN_ORDER)),
@@ -164,8 +166,8 @@ def _missing(arguments: list[str]) -> list[str]:
 
 
 def _run_all(kinds: list[Kind], arguments: list[str]) -> Iterator[Outcome]:
-    """Kinds of one process run side by side, and are printed when they end."""
-    beside = [kind for kind in kinds if not kind.options and len(kinds) > 1]
+    """Those that run side by side are printed when they end."""
+    beside = [kind for kind in kinds if kind.is_beside]
     with ThreadPoolExecutor() as lanes:
         for outcome in lanes.map(lambda kind: _run(kind, arguments, subprocess.PIPE), beside):
             print(f"\n--- {outcome.kind.name}\n{outcome.output}", flush=True)

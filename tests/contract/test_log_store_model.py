@@ -297,7 +297,10 @@ def test_a_log_in_many_tails_behaves_like_its_model(
 
 @pytest.mark.parametrize(
     "name",
-    ["memory", "lmdb-os", "files-os", "files-interval", "postgresql"],
+    [
+        *("memory", "lmdb-os", "files-interval"),
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("files-os", "postgresql")),
+    ],
 )
 def test_a_log_store_behaves_like_its_model(name: str) -> None:
     if name.startswith("postgresql"):

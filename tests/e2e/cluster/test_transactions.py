@@ -259,7 +259,7 @@ def test_a_leader_dies_before_it_writes_the_marker(cluster: Brokers, new_topic: 
     writer.check()
 
 
-@pytest.mark.parametrize("end", ["killed", "stopped"])
+@pytest.mark.parametrize("end", ["killed", pytest.param("stopped", marks=pytest.mark.long)])
 def test_transactions_go_on_when_any_broker_ends(
     cluster: Brokers, new_topic: NewTopic, end: str
 ) -> None:

@@ -64,8 +64,8 @@ def run(tree: Path, *arguments: str) -> tuple[int, list[str]]:
 
 def test_the_budgets_sum_to_eight_minutes() -> None:
     kinds = runpy.run_path(str(ROOT / "scripts/kinds.py"))
-    beside = [kind.budget_s for kind in kinds["KINDS"] if not kind.options]
-    alone = [kind.budget_s for kind in kinds["KINDS"] if kind.options]
+    beside = [kind.budget_s for kind in kinds["KINDS"] if kind.is_beside]
+    alone = [kind.budget_s for kind in kinds["KINDS"] if not kind.is_beside]
     assert len(beside) == 3
     assert max(beside) + sum(alone) == kinds["TOTAL_BUDGET_S"] == 480
 
