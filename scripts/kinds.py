@@ -33,8 +33,8 @@ class Kind:
     budget_s: int
     #: Arguments of this kind only.
     options: tuple[str, ...] = ()
-    #: Runs beside others that do: in one process, as xdist costs a quarter of the time of thousands
-    #: of small tests.
+    #: Runs beside others that do. Unit and wire are one process each: xdist costs a quarter of the
+    #: time of thousands of small tests.
     is_beside: bool = False
     #: Folders below that are a kind of their own.
     without: tuple[str, ...] = ()
