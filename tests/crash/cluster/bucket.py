@@ -15,6 +15,8 @@ SLOW = "bucket slow"
 OF_THE_BUCKET = {AWAY: 1, FAILS: 1, LOSES: 1, SLOW: 1}
 #: Each of its responses.
 DELAY_S = 1.0
+#: Longer than the asynchronous standby lags that is promoted: it may need what is garbage before.
+DELETE_DELAY_MS = 15_000
 #: The broker with small tails.
 SMALL = (sys.executable, "-P", "-m", "tests.crash.cluster.bucket")
 
@@ -25,7 +27,8 @@ class CrashBucket:
         self._relay = HttpRelay(server.port)
         self.objects = Objects(server)
         #: Of the URL of the store.
-        self.more = f"{self.objects.url}&local.bytes=0&delete.delay.ms=0&commit.to=objects"
+        self.more = f"{self.objects.url}&local.bytes=0&commit.to=objects"
+        self.more += f"&delete.delay.ms={DELETE_DELAY_MS}"
         # Brokers have our variables.
         os.environ.update(server.environment | {"AWS_ENDPOINT_URL_S3": self._relay.endpoint})
 
