@@ -15,7 +15,7 @@ from tests.fakes.moved_clock import needs_faketime
 from tests.fakes.postgres import Postgres
 from tests.fakes.small_disk import needs_a_mount
 
-SHORT_S, LONG_FAULTS, CLUSTERS = 10.0, 40, 40
+SHORT_S, LONG_FAULTS, CLUSTERS = 10.0, 40, 25
 OBJECT_CLUSTERS = 5
 CLIENT_CLUSTERS = 5
 #: On a machine that is busy.
