@@ -53,11 +53,15 @@ class Moves:
     def _watch(self) -> None:
         self._watches = [each for each in self._watches if not each()]
 
+    def check(self) -> None:
+        """May raise NotInMemory (`ClusterChanges.check`)."""
+        self._cluster_changes.check()
+
     def _change(self, decide: Callable[[Outcomes], list[RegistrationChange]]) -> Job[Outcomes]:
         """The outcomes, and StorageFailed of partitions that are changed, if that is lost."""
 
         def stage() -> tuple[Outcomes, list[RegistrationChange]]:
-            self._cluster_changes.check()
+            self.check()
             refused: Outcomes = {}
             changes = decide(refused)
             self._registrations.save(changes)

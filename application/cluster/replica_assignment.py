@@ -29,19 +29,20 @@ class ReplicaAssignment:
         return 1
 
     def check_factor(self, factor: int) -> None:
-        alive = len(self._alive())
-        if not alive:
+        """Fenced brokers count, as in Kafka."""
+        if not self._alive():
             raise InvalidReplicationFactor(
                 "All brokers are currently fenced or in controlled shutdown."
             )
-        if factor > alive:
+        registered = len(self._registered())
+        if factor > registered:
             raise InvalidReplicationFactor(
-                f"The target replication factor of {factor} cannot be reached because only {alive} "
-                "broker(s) are registered."
+                f"The target replication factor of {factor} cannot be reached because only "
+                f"{registered} broker(s) are registered."
             )
 
     def at_most(self, factor: int) -> int:
-        return min(factor, len(self._alive()))
+        return min(factor, len(self._registered()))
 
     def check_replicas(self, replicas: Sequence[int], factor: int | None = None) -> None:
         """Of one partition; `factor`: of the other partitions."""

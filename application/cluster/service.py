@@ -32,8 +32,8 @@ class ClusterService:
         self._membership = membership
 
     def caught_up(self) -> tuple[int, int]:
-        """The only voter, this broker, and the time: its metadata is always up to date."""
-        return self._placement.node_id, self._clock.now_ms()
+        """The only voter, and the time: its metadata is always up to date."""
+        return self._placement.controller_id, self._clock.now_ms()
 
     def brokers(self) -> Sequence[BrokerRegistration]:
         """All registered ones, by node id."""
@@ -42,7 +42,9 @@ class ClusterService:
         return self._membership.brokers()
 
     def fenced_nodes(self) -> Sequence[Node]:
-        return [one.node for one in self.brokers() if one.is_fenced]
+        """Others: this one serves."""
+        own = self._placement.node_id
+        return [one.node for one in self.brokers() if one.is_fenced and one.node.node_id != own]
 
     @property
     def lease_left_s(self) -> float | None:

@@ -29,9 +29,17 @@ class SharedReplicaAssignment(ReplicaAssignment):
         return 1 if registration is None else len(registration.replicas)
 
     def assign(self, partition_ids: Sequence[int], factor: int) -> None:
-        nodes = self._alive()
+        alive = self._alive()
+        fenced = [one.node for one in self._membership.brokers() if one.is_fenced]
+        living = min(factor, len(alive))
         # Ids rise over all topics: so do the places of their leaders.
-        self.assign_to(partition_ids, [place(nodes, factor, each) for each in partition_ids])
+        self.assign_to(
+            partition_ids,
+            [
+                place(alive, living, each) + place(fenced, factor - living, each)
+                for each in partition_ids
+            ],
+        )
 
     def assign_to(self, partition_ids: Sequence[int], replicas: Sequence[Sequence[int]]) -> None:
         alive = {node.node_id for node in self._alive()}

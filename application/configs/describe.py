@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from application.configs.brokers import BrokerConfigs
 from application.groups.configs import GroupConfigs
+from application.ports.placement import Placement
 from application.state.catalog import Catalog
 from domain.configs.broker import BrokerConfig
 from domain.configs.entry import ConfigEntry, all_brokers_entries, broker_entry
@@ -26,11 +27,13 @@ class DescribeConfigsService:
         self,
         catalog: Catalog,
         config: BrokerConfig,
+        placement: Placement,
         broker_configs: BrokerConfigs,
         group_configs: GroupConfigs,
     ) -> None:
         self._catalog = catalog
         self._config = config
+        self._placement = placement
         self._broker_configs = broker_configs
         self._group_configs = group_configs
         # One request may name thousands of resources, most of which have only defaults.
@@ -51,10 +54,11 @@ class DescribeConfigsService:
 
     def resources(self, kinds: Iterable[ResourceKind]) -> list[Resource]:
         """Resources that can have configs; groups only if they have some."""
+        node_ids = [str(node.node_id) for node in self._placement.nodes()]
         named = {
             ResourceKind.GROUP: self._group_configs.names(),
-            ResourceKind.BROKER_LOGGER: [self._broker_configs.this_broker.name],
-            ResourceKind.BROKER: [self._broker_configs.this_broker.name],
+            ResourceKind.BROKER_LOGGER: node_ids,
+            ResourceKind.BROKER: node_ids,
             ResourceKind.TOPIC: self._catalog.names(),
         }
         requested = set(kinds)

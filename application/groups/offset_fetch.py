@@ -17,8 +17,7 @@ class OffsetFetchService:
 
         While the deletion of a group is not durable, its offsets are still returned.
         """
-        self._offsets.check_coordinated(group_id)
-        self._offsets.check_newest()
+        self._offsets.check_to_fetch(group_id)
         group = self._groups.find(group_id)
         if group is None:
             return self._offsets.of(group_id)

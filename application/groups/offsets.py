@@ -123,9 +123,10 @@ class Offsets(Aggregates[str, OffsetWrite]):
         for group_id in group_ids:
             self._ensure_group(group_id)
 
-    def check_newest(self) -> None:
-        """Raises if another broker may have newer offsets."""
-        self._coordinators.check_lease()
+    def check_to_fetch(self, group_id: str) -> None:
+        """As `check_coordinated`; raises, too, if another broker may have newer offsets."""
+        self.check_loaded()
+        self._coordinators.check_to_fetch(group_id)
 
     def _ensure_group(self, group_id: str) -> None:
         """Offsets imply a group: nothing else is persisted of a simple group."""

@@ -21,6 +21,8 @@ from domain.topics.internal_records import partition_of
 #: Whether a group id or transactional id is one of those that have moved.
 Moved = Callable[[str], bool]
 
+_MAY_BE_REPLACED = "Another broker may have taken the place of this one."
+
 
 class _Led(NamedTuple):
     """Partitions of the topic that are led here."""
@@ -86,15 +88,24 @@ class Coordinators:
         # The placement may have changed while others hear of it before `_follow`.
         return led.leaders.get(partition_id) == self._placement.leader(partition_id)
 
-    def check_lease(self) -> None:
+    def check_to_fetch(self, key: str) -> None:
         """For fetched offsets, which must not be older than those of another broker.
 
-        librdkafka 2.16 would never repeat the request after CoordinatorNotAvailable (its issue
-        5586): its member would stay in the group, and read nothing. Raises
+        The Java client and librdkafka 2.16 (its issue 5586) would never repeat the request after
+        CoordinatorNotAvailable: a member would end, or read nothing. Raises NotCoordinator or
         CoordinatorLoadInProgress, which clients repeat.
         """
+        try:
+            self.check_here(key)
+        except CoordinatorNotAvailable as moving:
+            raise CoordinatorLoadInProgress(moving.message) from moving
         if not self._placement.has_lease:
-            raise CoordinatorLoadInProgress("Another broker may have taken the place of this one.")
+            raise CoordinatorLoadInProgress(_MAY_BE_REPLACED)
+
+    def check_lease(self) -> None:
+        """For a response that needs no commit. Raises CoordinatorNotAvailable."""
+        if not self._placement.has_lease:
+            raise CoordinatorNotAvailable(_MAY_BE_REPLACED)
 
     def check_here(self, key: str) -> None:
         """Raises NotCoordinator or CoordinatorNotAvailable."""

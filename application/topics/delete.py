@@ -38,6 +38,13 @@ class DeleteTopicsService:
         self._config = config
         self._events = events
 
+    def check_newest(self) -> None:
+        """Before `find`: another broker may just have created a topic.
+
+        May raise NotInMemory (`ClusterChanges.check`).
+        """
+        self._topics.changes.check()
+
     def find(self, name: str | None, topic_id: bytes) -> Deleted:
         """The topic to delete, by name or id."""
         if not self._config.delete_topic_enable:
@@ -68,7 +75,7 @@ class DeleteTopicsService:
         May raise NotInMemory (`ClusterChanges.check`).
         """
         if topics:
-            self._topics.changes.check()
+            self.check_newest()
         return self.stage(topics, by, count)
 
     def stage(

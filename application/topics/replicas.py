@@ -41,7 +41,8 @@ class ReplicasService:
     def reassign(
         self, requested: Sequence[Reassignment], may_change_factor: bool = True
     ) -> list[BrokerError | None] | Pending[list[BrokerError | None]]:
-        """The error of each, or None."""
+        """The error of each, or None. May raise NotInMemory (`ClusterChanges.check`)."""
+        self._check_newest()
         outcomes: list[BrokerError | None] = []
         ids: dict[int, int] = {}
         replicas_of: dict[int, Sequence[int] | None] = {}
@@ -96,7 +97,10 @@ class ReplicasService:
     ) -> Outcomes | Pending[Outcomes]:
         """Elects the preferred leaders. Each partition has a leader while a broker is alive, so
         there are no unclean elections.
+
+        May raise NotInMemory (`ClusterChanges.check`).
         """
+        self._check_newest()
         outcomes: Outcomes = {}
         ids: dict[Place, int] = {}
         for place in places:
@@ -109,6 +113,11 @@ class ReplicasService:
             return outcomes
         moved = self._moves.elect_preferred(list(ids.values()), timeout_ms)
         return moved.map(lambda found: {**outcomes, **{place: found[ids[place]] for place in ids}})
+
+    def _check_newest(self) -> None:
+        """Another broker may just have created a topic."""
+        if self._moves is not None:
+            self._moves.check()
 
     def _find(self, place: Place) -> int:
         name, index = place

@@ -58,6 +58,10 @@ class TransactionRegistry(Aggregates[str, Change]):
         """Raises unless this node coordinates the transactional id."""
         self._coordinators.check_here(transactional_id)
 
+    def check_lease(self) -> None:
+        """Before a response that needs no commit. Raises CoordinatorNotAvailable."""
+        self._coordinators.check_lease()
+
     def check_copies(self) -> None:
         """Before a change that a client requests. Raises CoordinatorNotAvailable."""
         self._coordinators.check_copies()

@@ -106,6 +106,8 @@ def place(nodes: Sequence[Node], factor: int, start: int) -> tuple[int, ...]:
     as possible. `start` rises with each partition. A leader's partitions have others as their next
     replicas, so that its load is shared if it stops.
     """
+    if not factor:
+        return ()
     ordered = _racks_alternate(nodes)
     count = len(ordered)
     first = start % count

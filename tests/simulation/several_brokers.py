@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 
+from application.background.loaded import loaded
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import BrokerError, StorageFailed
 from tests.fakes.batches import record_batch
@@ -112,11 +113,11 @@ class SeveralBrokers:
         moves = broker.broker.topics.replicas
         place = "t", self.topic.partition_ids.index(partition_id)
         self.asked += 1
-        if self.random.random() < 0.5:
-            moves.elect([place], True, 50)
-        else:
+        ask: Callable[[], object] = partial(moves.elect, [place], True, 50)
+        if self.random.random() >= 0.5:
             count = self.random.choice((1, 2))
-            moves.reassign([(place, self.random.sample(NODES, count))])
+            ask = partial(moves.reassign, [(place, self.random.sample(NODES, count))])
+        broker.core.background.run(loaded(ask)).then(lambda _: None)
 
     def _mishap(self) -> None:
         living = [each for each in self.store.brokers if not self.store.members.is_fenced(each)]

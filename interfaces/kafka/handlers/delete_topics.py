@@ -29,10 +29,10 @@ _NOT_AUTHORIZED = "Topic authorization failed."
 
 def handle(request: DeleteTopicsRequest, call: Call) -> None:
     delete = call.broker.topics.delete_topics
-    found = [
-        _allowed(state, one, call)
-        for state, one in _find(_requested(request, call.version), delete)
-    ]
+    requested = _requested(request, call.version)
+    if requested:
+        delete.check_newest()
+    found = [_allowed(state, one, call) for state, one in _find(requested, delete)]
     call.topics = len(found)
 
     quota = call.mutation_quota(FIRST_WITH_QUOTA_ERROR)
@@ -49,7 +49,7 @@ def handle(request: DeleteTopicsRequest, call: Call) -> None:
         )
 
     topics = [one for _, one in found if isinstance(one, Topic)]
-    call.respond_later(delete.delete(topics, call.requester, quota.record), response)
+    call.respond_later(delete.stage(topics, call.requester, quota.record), response)
 
 
 def _find(

@@ -2,9 +2,9 @@
 
 1  times of the last fetch (KIP-836)        2  messages, directory ids, nodes (KIP-853)
 
-The quorum is this broker. It has no metadata log, because changes of topics are in the commits of
-its store: the offsets are 0. Its listener is the client's. As with `kraft.version` 0, voters have
-no directory ids.
+The quorum is the controller. It has no metadata log, because changes of topics are in the commits
+of its store: the offsets are 0. Its listener is the client's. As with `kraft.version` 0, voters
+have no directory ids.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ def make_broker(
         transactions=transactions,
         configs=ConfigServices(
             describe_configs=DescribeConfigsService(
-                catalog, config, broker_configs, groups.configs
+                catalog, config, core.placement, broker_configs, groups.configs
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
         ),

@@ -34,7 +34,17 @@ def test_new_partitions_begin_in_epoch_0_with_their_first_living_replica(
     assert registrations is not None
     assert registrations.find(7) == PartitionRegistration((2, 1), 1, 0)
     assert registrations.find(8) == PartitionRegistration((1, 2), 1, 0)
-    assert assignment.at_most(3) == 1
+    assert assignment.at_most(3) == 2
+
+
+def test_fenced_brokers_come_behind_the_living_ones(shared: SharedStore) -> None:
+    shared.start(3)
+    shared.members.fence(1)
+    of(shared).assign([7, 8], 3)
+    registrations = shared.brokers[1].core.registrations
+    assert registrations is not None
+    assert registrations.find(7) == PartitionRegistration((3, 2, 1), 3, 0)
+    assert registrations.find(8) == PartitionRegistration((2, 3, 1), 2, 0)
 
 
 def test_without_a_living_broker_nothing_is_placed(shared: SharedStore) -> None:

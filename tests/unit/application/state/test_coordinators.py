@@ -147,3 +147,11 @@ def test_offsets_are_not_fetched_when_another_broker_may_have_newer_ones(fake: F
     fake.placement.has_lease = False
     with pytest.raises(CoordinatorLoadInProgress):
         fetch.offsets("g", None, -1)
+
+
+def test_offsets_are_not_fetched_while_the_coordinator_moves(fake: FakeBroker) -> None:
+    """Clients repeat the request after this error, and not after CoordinatorNotAvailable."""
+    fake.placement.add(Node(2))
+    assert of_groups(fake).node_id("g") == -1
+    with pytest.raises(CoordinatorLoadInProgress):
+        fake.broker.groups.offset_fetch.offsets("g", None, -1)

@@ -76,6 +76,17 @@ def test_a_committed_transaction_is_in_one_commit_with_its_markers(
     assert fake.partition().last_stable_offset == 4
 
 
+def test_a_retry_of_the_end_is_refused_when_another_broker_may_coordinate(
+    fake: FakeBroker, producer: TransactionalProducer
+) -> None:
+    """It may be the end of the next transaction, which that broker has."""
+    producer.sent()
+    assert producer.ended(version=TV_0) == producer.ended(version=TV_0) == (0, 0)
+    fake.placement.has_lease = False
+    with pytest.raises(CoordinatorNotAvailable):
+        producer.end(version=TV_0)
+
+
 def test_a_response_waits_for_the_commit_and_a_retry_of_the_end_too(
     fake: FakeBroker, producer: TransactionalProducer
 ) -> None:

@@ -12,6 +12,7 @@ from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
 
 PREFERRED, UNCLEAN = 0, 1
+BROKER_RESOURCE = 4
 TIMED_OUT, NOT_FOUND, LEADER_NOT_AVAILABLE = 7, 3, 5
 INVALID_FACTOR, INVALID_ASSIGNMENT, INVALID_REQUEST, STORAGE = 38, 39, 42, 56
 NOT_AVAILABLE, NOT_NEEDED, NOT_UNDER_WAY, NOT_REGISTERED = 80, 84, 85, 102
@@ -68,14 +69,17 @@ def test_partitions_of_a_new_topic_are_spread_over_the_brokers(shared: SharedSto
         assert described(broker) == expected
 
 
-def test_a_factor_above_the_living_brokers_is_refused(shared: SharedStore) -> None:
+def test_fenced_brokers_count_for_the_replication_factor(shared: SharedStore) -> None:
     lose(shared, 3)
-    created = create(shared.brokers[1], num_partitions=1, replication_factor=3)
-    assert (created.error_code, created.error_message) == (
+    refused = create(shared.brokers[1], num_partitions=1, replication_factor=4)
+    assert (refused.error_code, refused.error_message) == (
         INVALID_FACTOR,
-        "Unable to replicate the partition 3 time(s): The target replication factor of 3 cannot be "
-        "reached because only 2 broker(s) are registered.",
+        "Unable to replicate the partition 4 time(s): The target replication factor of 4 cannot be "
+        "reached because only 3 broker(s) are registered.",
     )
+    created = create(shared.brokers[1], num_partitions=2, replication_factor=3)
+    assert created.error_code == 0
+    assert described(shared.brokers[2]) == [(1, [1, 2, 3], [1, 2]), (2, [2, 1, 3], [2, 1])]
 
 
 def test_assignments_name_registered_brokers(shared: SharedStore) -> None:
@@ -125,15 +129,26 @@ def test_new_partitions_have_as_many_replicas_as_the_others(shared: SharedStore)
     assert refused.error_code == INVALID_ASSIGNMENT
     lose(shared, 2)
     lose(shared, 3)
-    refused = grow(shared.brokers[1], 5)
-    assert (refused.error_code, refused.error_message) == (
-        INVALID_FACTOR,
-        "The target replication factor of 2 cannot be reached because only 1 broker(s) are "
-        "registered.",
-    )
+    assert grow(shared.brokers[1], 5).error_code == 0
+    assert described(shared.brokers[1])[4] == (1, [1, 2], [1])
+
+
+def test_a_topic_that_another_broker_has_just_created_is_deleted(shared: SharedStore) -> None:
+    topic = shared.brokers[1].topic("t")
+    assert shared.brokers[2].broker.catalog.topic("t") is None
+    request = request_for("delete_topics", topics=[{"topic_id": topic.topic_id}], timeout_ms=1000)
+    [deleted] = ask(shared.brokers[2], request, 6).responses
+    assert (deleted.error_code, deleted.name) == (0, "t")
 
 
 # ---- descriptions
+
+
+def test_all_living_brokers_can_have_configs(shared: SharedStore) -> None:
+    lose(shared, 3)
+    request = request_for("list_config_resources", resource_types=[BROKER_RESOURCE])
+    listed = ask(shared.brokers[1], request, 1).config_resources
+    assert [one.resource_name for one in listed] == ["1", "2"]
 
 
 def test_replicas_of_fenced_brokers_are_offline(shared: SharedStore) -> None:
