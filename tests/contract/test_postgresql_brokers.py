@@ -10,6 +10,7 @@ import pytest
 from domain.cluster.nodes import Node
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.postgresql import opening
+from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.joined_brokers import SESSION_MS, JoinedBroker, JoinedBrokers
@@ -143,6 +144,24 @@ def test_a_process_cannot_have_the_store_alone_beside_a_broker(cluster: JoinedBr
     broker.close()
     alone = opened(place, "commit", None)
     alone.commit.close()
+
+
+def test_a_fault_behind_a_commit_ends_the_session(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread for commits goes on, and says so."""
+
+    def fail(*_: object) -> None:
+        raise ValueError("unknown")
+
+    broker = cluster.join(1)
+    monkeypatch.setattr(Contents, "planned", fail)
+    for _ in range(2):
+        broker.append(0, 0)
+        assert (
+            str(broker.commit()) == "A commit ended with ValueError('unknown'); restart the broker"
+        )
+    broker.run_until(lambda: broker.fenced)
 
 
 # ---- rows that all share

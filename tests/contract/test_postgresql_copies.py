@@ -61,6 +61,26 @@ def test_a_synchronous_standby_is_a_copy_while_it_is_connected(
     assert outcomes == [None]
 
 
+def test_a_commit_that_is_cancelled_while_it_waits_for_the_standby_goes_on_waiting(
+    server: Postgres, cluster: JoinedBrokers
+) -> None:
+    """The server responds that it has succeeded, with a warning."""
+    broker = cluster.join(1)
+    assert server.standby is not None
+    server.standby.stop()
+    counted(broker, 1)
+    broker.append(0, 0)
+    outcomes = broker.begin()
+    waiting = "pg_stat_activity where wait_event = 'SyncRep' and query"
+    cancelled = f"select pg_cancel_backend(pid) from {waiting} ~ '^with fence '"
+    broker.run_until(lambda: server.execute(cancelled))
+    broker.run_until(lambda: server.execute(f"select 1 from {waiting} ~ 'taken as'"))
+    assert outcomes == []
+    server.standby.start()
+    broker.run_until(lambda: outcomes)
+    assert outcomes == [None]
+
+
 @pytest.mark.parametrize(
     "names, commit, copies",
     [

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import psycopg
+from psycopg.errors import Diagnostic
 
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
@@ -28,6 +29,8 @@ from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.tables import fence_of
 
 _FORMER = 100
+#: Of "canceling wait for synchronous replication": the commit is there, and succeeds.
+_WARNING = "01000"
 
 #: Between two attempts to connect, or to get the lock.
 RETRY_S = 0.1
@@ -97,6 +100,8 @@ class Session:
         self.repeat: Repeat = lambda connection, fence, newest: None
         #: Final: another broker writes the store, or the database has lost commits.
         self._over: StorageFailed | None = None
+        #: The server has said of a commit that it did not wait for the standby to the end.
+        self._is_on_server_only = False
         #: Of the commit under way.
         self._began_s = 0.0
         self._problem: Exception | None = None
@@ -111,6 +116,7 @@ class Session:
                 what = "the database" if self.node_id == ALONE else f"node.id {self.node_id}"
                 raise StorageInUse(f"{what} is in use by {lock.holder(connection)}")
             time.sleep(RETRY_S)
+        self._take_notices(connection)
         self._link.connection = connection
         if read_only:
             self._over = StorageFailed("The store was opened to be read only")
@@ -121,6 +127,14 @@ class Session:
             seq = self._take(connection)
         self._seq = seq
         self._backend = connection.info.backend_pid
+
+    def _take_notices(self, connection: Rows) -> None:
+        self._is_on_server_only = False
+        connection.add_notice_handler(self._noticed)
+
+    def _noticed(self, notice: Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING" and notice.sqlstate == _WARNING:
+            self._is_on_server_only = True
 
     def end_others(self, connection: Rows) -> None:
         """Of a process that has the store alone."""
@@ -157,6 +171,12 @@ class Session:
     def is_over(self) -> bool:
         """This process commits nothing any more."""
         return self._over is not None
+
+    def fail(self, fault: Exception) -> StorageFailed:
+        """Of the thread for commits, in a way that is not known: the process should start again."""
+        self._over = StorageFailed(f"A commit ended with {fault!r}; restart the broker")
+        self._over.__cause__ = fault
+        return self._over
 
     @property
     def seq(self) -> int:
@@ -215,10 +235,14 @@ class Session:
                 is_open = True
                 fence = Fence(self.node_id, self._number, self._seq, self._place)
                 place = change.execute(self._link.connection, fence)
-                if place is not None:
+                # `_resume` asks for the session, and waits for standbys.
+                if place is None:
+                    self._problem = psycopg.OperationalError("the session is over")
+                elif self._is_on_server_only:
+                    self._problem = psycopg.OperationalError("a commit was not replicated")
+                else:
                     self._seq, self._place = self._seq + 1, place
                     return None
-                self._problem = psycopg.OperationalError("the session is over")  # `_resume` asks
             except Exception as error:  # not only of psycopg: the thread must go on
                 if is_open and self._is_refusal(error):
                     if isinstance(error, psycopg.errors.DivisionByZero):
@@ -250,7 +274,7 @@ class Session:
                         self._check(self._resume())
                         continue
                     return contents.gained(self._link.connection, rows)
-                except psycopg.Error:
+                except Exception:  # not only of psycopg: the thread must go on
                     self._link.drop()
                     self._link.ended.wait(RETRY_S)
             return NOTHING_GAINED
@@ -274,6 +298,7 @@ class Session:
         """
         connection = self._server.connect(again=True)
         try:
+            self._take_notices(connection)
             self._link.connection = connection
             if self._link.ended.is_set():
                 raise psycopg.OperationalError("the store is being closed")

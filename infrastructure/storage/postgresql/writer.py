@@ -130,16 +130,10 @@ class Writer:
         ended.
         """
         with self._lock:
-            if isinstance(work, Staged):
-                return self._commit(work)
-            before = self._session.seq
-            if isinstance(work, NewObject):
-                failure = self._seal(work)
-            else:
-                failure = self._upkeep[work]()
-            if self._session.seq != before:  # there was something to do
-                self.lost_commits.add(self._session.seq)
-            return NOTHING_GAINED if failure is None else failure
+            try:
+                return self._commit(work) if isinstance(work, Staged) else self._keep_up(work)
+            except Exception as fault:  # what is in memory may not be what is in the database
+                return self._session.fail(fault)
 
     def due(self, is_idle: bool) -> Upkeep | None:
         """What is to be done behind a commit. From any thread."""
@@ -177,6 +171,13 @@ class Writer:
             for key, value in staged.of_table(table)
         ]
         return self._session.gained(self._contents, rows) if rows else NOTHING_GAINED
+
+    def _keep_up(self, work: NewObject | Upkeep) -> Outcome:
+        before = self._session.seq
+        failure = self._seal(work) if isinstance(work, NewObject) else self._upkeep[work]()
+        if self._session.seq != before:  # there was something to do
+            self.lost_commits.add(self._session.seq)
+        return NOTHING_GAINED if failure is None else failure
 
     def _begin_tail(self) -> StorageFailed | None:
         new = _NewTail(self._contents.tails.written_bytes)
