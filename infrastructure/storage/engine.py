@@ -5,7 +5,7 @@ Its functions import what the engine needs; the value itself imports nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +100,10 @@ class Objects(Protocol):
 
     def strays(self) -> Iterator[tuple[str, int]]:
         """Objects of the store that it does not know, with their sizes. Raises StorageFailed."""
+        ...
+
+    def missing(self) -> Sequence[str]:
+        """Objects that the store needs, and that are not there. Raises StorageFailed."""
         ...
 
 

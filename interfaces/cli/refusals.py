@@ -34,7 +34,8 @@ def why_refused(clients: Clients, error: KafkaError, topic: str) -> str:
     # librdkafka waits for metadata of a topic and reports the missing one, or first its timeout.
     waited = (KafkaError._MSG_TIMED_OUT, KafkaError.UNKNOWN_TOPIC_OR_PART)
     if error.code() in waited and _is_missing(clients, topic):
-        return f"topic {topic} does not exist, and the broker does not create it"
+        missing = f"topic {topic} does not exist, and the broker does not create it"
+        return f"{missing}: `ottla topic create {topic}` may say why"
     if error.code() == KafkaError._MSG_TIMED_OUT:
         # librdkafka retries storage errors and does not report them.
         why = clients.newest_error or "; ".join(

@@ -110,6 +110,7 @@ def test_a_bucket_that_fails_stops_no_commit(
     store.keep(2)  # not tried again so soon
     assert in_tables(relayed) == 2
     monkeypatch.setattr(store.storage.commit._object_commits, "_not_before_s", 0.0)
+    assert store.storage.objects.not_sealed() == "the bucket is away", "nothing is written yet"
     store.keep(3)
     assert store.storage.objects.not_sealed() is None
     assert store.read() == BATCHES

@@ -59,6 +59,8 @@ def test_a_missing_or_damaged_object_is_an_error_of_its_log(
             sealed.read(1)
     assert sealed.read(2) == batch(2) + batch(3)
     objects.put(second, whole)
+    assert sealed.storage.objects is not None
+    assert sealed.storage.objects.missing() == [first]
 
 
 def test_a_store_has_one_place_for_objects(

@@ -34,15 +34,11 @@ class ObjectCommits:
         self.large_bytes = LARGE_BYTES
         self._not_before_s = 0.0
         self._failures = 0
-        self._problem = ""
+        #: Why they go into the current tail: until an object was written.
+        self.problem: str | None = None
         self.is_writing = False
         #: Objects of commits that failed.
         self.given_up: list[int] = []
-
-    @property
-    def problem(self) -> str | None:
-        """Why they go into the current tail."""
-        return self._problem if monotonic() < self._not_before_s else None
 
     def takes(self, staged: Staged) -> bool:
         """Compaction replaces entries in the current tail."""
@@ -65,7 +61,7 @@ class ObjectCommits:
         try:
             self._bucket.put_soon(found.name, data.data)
         except ObjectsFailed as error:
-            self._problem = str(error)
+            self.problem = str(error)
             pause_s = min(RETRY_S * 2**self._failures, _LONGEST_RETRY_S)
             self._failures += 1
             self._not_before_s = monotonic() + pause_s
@@ -73,5 +69,5 @@ class ObjectCommits:
             return None
         finally:
             self.is_writing = False
-        self._failures = 0
+        self._failures, self.problem = 0, None
         return NewObject(found.number, found.name, len(data.data), (), data.entries)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, LiteralString
 
 import psycopg
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: Also of objects that are deleted soon.
 _KNOWN = "select object from ottla_tails where object is not null"
+_NEEDED = f"{_KNOWN} and session is null and deleted is null"
 
 
 class PostgresObjects:
@@ -61,12 +62,27 @@ class PostgresObjects:
             raise StorageFailed(str(error)) from error
 
     def strays(self) -> Iterator[tuple[str, int]]:
+        found = self._in_bucket()
+        known = self._in_database(_KNOWN)
+        yield from (one for one in found.items() if one[0] not in known)
+
+    def missing(self) -> Sequence[str]:
+        before = self._in_database(_NEEDED)
+        found = self._in_bucket()
+        # A broker may have deleted some meanwhile.
+        return sorted(before & self._in_database(_NEEDED) - found.keys())
+
+    def _in_bucket(self) -> dict[str, int]:
+        """With their sizes."""
         try:
-            found = [one for one in self._bucket.names() if one[0].startswith(self._store_id)]
-            with closing(self._server.connect()) as connection:
-                known = {name for (name,) in connection.execute(_KNOWN)}
-        except psycopg.Error as error:
-            raise self._server.failed("could not be read", error) from error
+            found = self._bucket.names()
+            return {name: size for name, size in found if name.startswith(self._store_id)}
         except ObjectsFailed as error:
             raise StorageFailed(str(error)) from error
-        yield from (one for one in found if one[0] not in known)
+
+    def _in_database(self, query: LiteralString) -> set[str]:
+        try:
+            with closing(self._server.connect()) as connection:
+                return {name for (name,) in connection.execute(query)}
+        except psycopg.Error as error:
+            raise self._server.failed("could not be read", error) from error

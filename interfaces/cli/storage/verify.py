@@ -139,20 +139,23 @@ def _check_offsets(found: Contents, logs: dict[tuple[str, int], Checked]) -> Ite
 
 
 def _check_objects(storage: Storage) -> Iterator[Finding]:
-    """Those that are needed were read with the logs."""
+    """What is in them was read with the logs, up to what cannot be read."""
     if storage.objects is None:
         return
     sizes = storage.objects.sizes()
     try:
-        strays = list(storage.objects.strays())
+        missing, strays = storage.objects.missing(), list(storage.objects.strays())
     except StorageFailed as failure:
         yield Finding(PROBLEM, "objects", str(failure))
         return
+    for name in missing:
+        yield Finding(PROBLEM, "objects", f"{name} is missing")
     for name, size_bytes in strays:
         what = f"{name} ({size_bytes:,} bytes) is not known to the store"
         yield Finding(NOTE, "objects", what)
     what = f"{sizes.in_objects:,} bytes in {storage.objects.shown}, {len(strays)} unknown objects"
-    yield Finding(OK, "objects", what)
+    what += f", {len(missing)} missing ones" if missing else ""
+    yield Finding(PROBLEM if missing else OK, "objects", what)
 
 
 def _oddity(

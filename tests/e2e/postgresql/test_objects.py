@@ -34,8 +34,8 @@ def value_of(number: int) -> bytes:
     return random.Random(number).randbytes(900_000)
 
 
-def ottla(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(list(arguments)) == 0
+def ottla(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(list(arguments)) == code
     return capsys.readouterr().out
 
 
@@ -69,5 +69,10 @@ def test_old_records_are_in_objects(
     notes = [one["what"] for one in found if one["where"] == "objects"]
     assert "lost (1 bytes) is not known to the store" in notes[0]
     assert {one["level"] for one in found} == {"ok", "note"}
+    lost = objects.names()[0]
+    objects.delete(lost)
+    shown = ottla(capsys, "storage", "verify", url, "-o", "json", code=1)
+    problems = [one["what"] for one in json.loads(shown) if one["level"] == "problem"]
+    assert f"{lost} is missing" in problems
     facts = json.loads(ottla(capsys, "storage", "info", url, "-o", "json"))
     assert facts["objects"] == objects.shown and facts["object_bytes"] > 200 * MB
