@@ -97,7 +97,8 @@ def _connections(server: ServerFacts, store: StoreFacts | None) -> Finding:
     """One more: that of a broker which takes the place of a lost connection."""
     brokers = max(1, 0 if store is None else len([*store.alive, *store.fenced]))
     needed = CONNECTIONS * brokers + 1
-    what = f"{server.connections} connections are left for brokers, and {brokers} need {needed}"
+    count = f"{brokers} broker{'s' if brokers > 1 else ''}"
+    what = f"brokers may have {server.connections} connections, {needed} are needed for {count}"
     if server.connections < needed:
         return problem(what, "raise max_connections, or the limit of the role or database")
     return ok(what)
