@@ -16,7 +16,7 @@ from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import Run, Runs
 from infrastructure.storage.postgresql.server import Server
 from infrastructure.storage.postgresql.staged import Staged
-from infrastructure.storage.postgresql.statement import composed, statement_of
+from infrastructure.storage.postgresql.statement import composed, statement_of, stray_columns
 from infrastructure.storage.postgresql.tables import entries_of
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
@@ -58,7 +58,10 @@ def test_keys_are_looked_up_also_by_plans_of_a_small_table(
 
 def test_entries_to_move_are_looked_up(relayed: RelayedPostgres, opened: RelayedStore) -> None:
     relayed.execute("create table ottla_tail_2 (like ottla_tail_1 including all)")
-    columns = {"moved": [bigints([1]), bigints([0]), bigints([5])]}
+    columns = {
+        "moved": [bigints([1]), bigints([0]), bigints([5])],
+        "strays": stray_columns([(1, 0, 5)], [(1, 3)]),
+    }
     text = plan_of(relayed, *composed(columns, 2, FENCE, old_tail=1))
     assert not re.search("Hash|Merge|Seq Scan on ottla_(?!store|fences)", text)
     text = plan_of(relayed, moving._SIZES.format(1), columns["moved"])

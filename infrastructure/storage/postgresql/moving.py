@@ -11,7 +11,7 @@ from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import Span, spans
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.server import Rows
-from infrastructure.storage.postgresql.statement import composed, plan_columns
+from infrastructure.storage.postgresql.statement import composed, plan_columns, stray_columns
 
 #: At once, or one entry: the next commit waits for it.
 MOVED_BYTES = 1 << 20
@@ -55,25 +55,32 @@ class Move:
         ]
         statement = _SIZES.format(self._sparse).encode()
         sizes = connection.execute(statement, _ranges(parts), prepare=False).fetchall()
-        parts = self._first_of(parts, sizes)
+        parts, keys = self._first_of(parts, sizes)
         for partition_id, span in parts:
             plan.move(partition_id, span.first_offset, span.end_offset)
         plan.dead[self._sparse] = self.size_bytes
-        columns = {"moved": [*_ranges(parts)], **plan_columns(plan)}
+        columns = {
+            "moved": [*_ranges(parts)],
+            "strays": stray_columns(plan.new_ranges(), keys),
+            **plan_columns(plan),
+        }
         return sent(connection, *composed(columns, plan.tail, fence, self._sparse))
 
     def _first_of(
         self, parts: list[_LogSpan], sizes: Sequence[tuple[int, int, int]]
-    ) -> list[_LogSpan]:
+    ) -> tuple[list[_LogSpan], list[tuple[int, int]]]:
+        """What is moved at once, and the keys of its entries."""
         self.size_bytes = 0
+        keys: list[tuple[int, int]] = []
         for number, (place, last_offset, size_bytes) in enumerate(sizes, 1):
+            partition_id, span = parts[place - 1]
+            keys.append((partition_id, last_offset))
             self.size_bytes += size_bytes
             is_last = number == len(sizes) < _MOST_ENTRIES
             if not is_last and (self.size_bytes >= MOVED_BYTES or number == _MOST_ENTRIES):
-                partition_id, span = parts[place - 1]
                 part = span._replace(end_offset=last_offset + 1)
-                return [*parts[: place - 1], (partition_id, part)]
-        return parts
+                return [*parts[: place - 1], (partition_id, part)], keys
+        return parts, keys
 
 
 def _ranges(parts: Sequence[_LogSpan]) -> list[BigintArray]:

@@ -13,6 +13,7 @@ from infrastructure.storage.postgresql.runs import (
     Span,
     added,
     moved,
+    newly_in,
     spans,
     tail_of,
     without,
@@ -23,16 +24,16 @@ from infrastructure.storage.postgresql.staged import Staged
 class Plan:
     """For one commit, into the current tail."""
 
-    __slots__ = ("_ends", "_runs", "begun", "dead", "new_runs", "tail")
+    __slots__ = ("_emptied", "_ends", "_runs", "dead", "new_runs", "tail")
 
     def __init__(self, runs: Runs, ends: Mapping[int, int], tail: int) -> None:
         self._runs = runs
         self._ends = ends
         self.tail = tail
+        #: Logs of which nothing is left but new entries.
+        self._emptied: set[int] = set()
         #: Of the logs whose runs change.
         self.new_runs: dict[int, LogRuns] = {}
-        #: Logs without entries that get their first one: its partition id and first offset.
-        self.begun: dict[int, int] = {}
         #: Bytes of entries that are not needed any more, by tail.
         self.dead: Counter[int] = Counter()
 
@@ -47,6 +48,8 @@ class Plan:
             is_empty = last_offset + 1 >= self._ends.get(partition_id, 0)
             runs = self.of(partition_id)
             self.new_runs[partition_id] = () if is_empty else without(runs, last_offset + 1)
+            if is_empty:
+                self._emptied.add(partition_id)
         appended: set[int] = set()
         for entry in staged.added:
             if entry.partition_id not in appended:
@@ -75,10 +78,22 @@ class Plan:
         runs, end = self.of(partition_id), self._ends.get(partition_id)
         if not runs or end is None:
             [base_offset, *_] = EXTENT.unpack_from(data)
-            self.begun[partition_id] = base_offset
             self.new_runs[partition_id] = (Run(base_offset, self.tail),)
         elif runs[-1].tail != self.tail:
             self.new_runs[partition_id] = (*runs, Run(end, self.tail))
+
+    def new_ranges(self) -> list[tuple[int, int, int]]:
+        """Partition id, first and end offset of what the current tail has now, and had not before.
+
+        Entries that are there already are dead: the log was in another tail meanwhile, or begins
+        again.
+        """
+        found: list[tuple[int, int, int]] = []
+        for partition_id, runs in self.new_runs.items():
+            before = () if partition_id in self._emptied else self._runs.of(partition_id)
+            new = newly_in(self.tail, before, runs)
+            found += ((partition_id, span.first_offset, span.end_offset) for span in new)
+        return found
 
     def put(self) -> list[tuple[int, int, int]]:
         """Partition id, first offset and tail of the runs that are new, or in another tail."""

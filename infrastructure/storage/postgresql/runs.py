@@ -92,6 +92,22 @@ def tail_of(runs: LogRuns, offset: int) -> int | None:
     return runs[at].tail if at >= 0 else None
 
 
+def newly_in(tail: int, before: LogRuns, after: LogRuns) -> Iterator[Span]:
+    """Of which offsets this tail has the entries now, and had not before."""
+    new = added(before, after)
+    for span in spans(after if new is None else new, 0):
+        if span.tail != tail:
+            continue
+        first_offset = span.first_offset
+        for had in spans(before, *span[1:]):
+            if had.tail == tail:
+                if had.first_offset > first_offset:
+                    yield Span(tail, first_offset, had.first_offset)
+                first_offset = had.end_offset
+        if first_offset < span.end_offset:
+            yield Span(tail, first_offset, span.end_offset)
+
+
 def _place_of(runs: LogRuns, offset: int) -> int:
     """Of the run that has it; -1: it is below all."""
     return bisect_right(runs, offset, key=attrgetter("first_offset")) - 1

@@ -3,8 +3,10 @@
     update of ottla_fences   only by the broker whose session it has, and after its last commit
     new entries              into the current tail, one for each partition, up to a megabyte each
     replaced entries         of compaction: there, too, under the keys of entries that are there, or
-                             new ones; and the first entries of a log
-    removed entries          of the current tail
+                             new ones; and the first entries of a run
+    removed entries          of the current tail; also those of it that are dead, where a
+                             new run would cover them: other brokers have replaced or removed them,
+                             or the log begins again
     entries of an object, without batches: sealed ones, or the new ones of a large commit
     runs put, runs removed, bytes that are not needed any more, by tail
     rows put, rows deleted
@@ -62,10 +64,11 @@ _PARTS = {
     "removed": "delete from {tail} e using fence, unnest(%b::bigint[], %b::bigint[])"
     " as u(partition_id, last_offset)"
     " where e.partition_id = u.partition_id and e.last_offset = u.last_offset",
-    # Of an earlier life of the log: a run would cover them.
-    "strays": "delete from {tail} e using fence, unnest(%b::bigint[], %b::bigint[])"
-    " as u(partition_id, first_offset)"
+    # Dead ones that new runs would cover.
+    "strays": "delete from {tail} e using fence, unnest(%b::bigint[], %b::bigint[], %b::bigint[])"
+    " as u(partition_id, first_offset, end_offset)"
     " where e.partition_id = u.partition_id and e.last_offset >= u.first_offset"
+    " and e.last_offset < u.end_offset"
     " and not exists (select from unnest(%b::bigint[], %b::bigint[])"
     " as n(partition_id, last_offset)"
     " where n.partition_id = e.partition_id and n.last_offset = e.last_offset)",
@@ -140,17 +143,21 @@ def statement_of(
     all new entries.
     """
     added, first = staged.added if new is None else Entries(), Entries()
-    if plan.begun:
-        first = [one for one in added if one.partition_id in plan.begun]
-        added = [one for one in added if one.partition_id not in plan.begun]
+    # A new object has no older entries.
+    ranges = plan.new_ranges() if new is None else []
+    if ranges:
+        begun = {partition_id for partition_id, *_ in ranges}
+        first = [one for one in added if one.partition_id in begun]
+        added = [one for one in added if one.partition_id not in begun]
     columns: Columns = {"added": _entry_columns(added)}
     if new is not None:
         columns |= object_columns(new)
     if plan.new_runs or plan.dead:
+        put = staged.replaced + first
         columns |= {
-            "replaced": _entry_columns(staged.replaced + first),
+            "replaced": _entry_columns(put),
             "removed": _bigint_columns(staged.removed),
-            "strays": _stray_columns(plan, first),
+            "strays": stray_columns(ranges, [(one.partition_id, one.last_offset) for one in put]),
             **plan_columns(plan),
         }
     if staged.rows:
@@ -204,6 +211,17 @@ def plan_columns(plan: Plan) -> Columns:
     }
 
 
+def stray_columns(
+    ranges: Sequence[tuple[int, int, int]], keys: Sequence[tuple[int, int]]
+) -> list[Any]:
+    """`ranges`: new ones of the current tail. `keys`: of the entries that it gets there."""
+    if not ranges:
+        return []
+    partition_ids = bigints([partition_id for partition_id, _ in keys])
+    last_offsets = bigints([last_offset for _, last_offset in keys])
+    return [*_bigint_columns(ranges), partition_ids, last_offsets]
+
+
 def composed(columns: Columns, tail: int, fence: Fence, old_tail: int = 0) -> tuple[str, list[Any]]:
     """With those that have parameters. `old_tail`: from which entries are moved."""
     parameters = fence_parameters(fence)
@@ -246,13 +264,6 @@ def _entry_columns(entries: Sequence[Entry]) -> list[Any]:
 
 def _bigint_columns(rows: Sequence[tuple[int, ...]]) -> list[Any]:
     return [bigints(column) for column in zip(*rows, strict=True)]
-
-
-def _stray_columns(plan: Plan, first: Sequence[Entry]) -> list[Any]:
-    if not first:
-        return []
-    keys = [(one.partition_id, one.last_offset) for one in first]
-    return [*_bigint_columns(list(plan.begun.items())), *_bigint_columns(keys)]
 
 
 def _scope_columns(rows: Sequence[RowAndValue]) -> list[Any]:

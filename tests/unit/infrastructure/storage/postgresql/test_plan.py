@@ -7,7 +7,7 @@ import random
 import pytest
 
 from infrastructure.storage.postgresql.plan import Plan
-from infrastructure.storage.postgresql.runs import LogRuns, Run, Runs
+from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, LogRuns, Run, Runs
 from infrastructure.storage.postgresql.staged import Rewritten, Staged
 from tests.contract.batches import batch
 
@@ -32,19 +32,20 @@ def appended(last_offset: int) -> Staged:
 def test_the_first_entry_of_a_log_begins_a_run_with_its_first_batch() -> None:
     plan = planned(appended(41), (), None)
     assert plan.new_runs == {P: (Run(40, TAIL),)}
-    assert plan.begun == {P: 40}
+    assert plan.new_ranges() == [(P, 40, ABOVE_ALL_OFFSETS)]
     assert (plan.put(), plan.removed()) == ([(P, 40, TAIL)], [])
 
 
 def test_the_first_entry_in_a_new_tail_begins_a_run_at_the_end() -> None:
     plan = planned(appended(41), (Run(0, 3),), 30)
     assert plan.put() == [(P, 30, TAIL)]
-    assert plan.begun == {}
+    assert plan.new_ranges() == [(P, 30, ABOVE_ALL_OFFSETS)]
 
 
 def test_a_further_entry_in_a_tail_changes_no_run() -> None:
     plan = planned(appended(41), (Run(0, 3), Run(30, TAIL)), 40)
     assert plan.new_runs == {}
+    assert plan.new_ranges() == []
 
 
 def test_a_trimmed_run_begins_behind_the_last_entry() -> None:
@@ -60,10 +61,18 @@ def test_a_log_that_is_trimmed_to_its_end_begins_again() -> None:
     staged.trim(P, 89, [])
     plan = planned(staged, (Run(0, 3), Run(30, 4)), 90)
     assert plan.new_runs == {P: (Run(98, TAIL),)}
-    assert plan.begun == {P: 98}
+    assert plan.new_ranges() == [(P, 98, ABOVE_ALL_OFFSETS)]
     staged = Staged()
     staged.trim(P, 89, [])
     assert planned(staged, (Run(0, 3),), 90).new_runs == {P: ()}
+
+
+def test_a_log_that_begins_again_in_its_tail_has_new_entries_only() -> None:
+    staged = appended(5)
+    staged.trim(P, 89, [])
+    plan = planned(staged, (Run(0, TAIL),), 90)
+    assert plan.new_runs == {P: (Run(4, TAIL),)}
+    assert plan.new_ranges() == [(P, 4, ABOVE_ALL_OFFSETS)]
 
 
 def test_a_trim_that_an_append_has_overtaken_leaves_it() -> None:
@@ -77,6 +86,7 @@ def test_rewritten_entries_are_in_the_current_tail() -> None:
     staged.rewrite(Rewritten(P, 10, 19, 0), [], [(14, 30), (19, 40)])
     plan = planned(staged, (Run(0, 3), Run(50, 4)), 90)
     assert plan.new_runs == {P: (Run(0, 3), Run(10, TAIL), Run(20, 3), Run(50, 4))}
+    assert plan.new_ranges() == [(P, 10, 20)]
     assert plan.dead == {3: 70}
     assert staged.removed == [(P, 14), (P, 19)]
 

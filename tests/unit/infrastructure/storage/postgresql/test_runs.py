@@ -14,6 +14,7 @@ from infrastructure.storage.postgresql.runs import (
     Runs,
     Span,
     moved,
+    newly_in,
     spans,
     tail_of,
     without,
@@ -67,6 +68,7 @@ def test_any_changes(seed: int) -> None:
     tails = [1] * end
     runs: LogRuns = (Run(0, 1),)
     for tail in range(2, 40):
+        before = runs
         first = chance.randrange(start, end)
         if chance.random() < 0.3:
             runs, start = without(runs, first), first
@@ -78,6 +80,12 @@ def test_any_changes(seed: int) -> None:
             tails[first : last + 1] = [chosen] * (last + 1 - first)
         assert [tail_of(runs, offset) for offset in range(start, end)] == tails[start:]
         assert all(one.tail != other.tail for one, other in pairwise(runs))
+        for one in range(1, tail):
+            new = list(newly_in(one, before, runs))
+            for offset in range(end):
+                is_new = tail_of(runs, offset) == one != tail_of(before, offset)
+                within = sum(span.first_offset <= offset < span.end_offset for span in new)
+                assert within == is_new
 
 
 def test_tails_to_which_runs_refer() -> None:
