@@ -121,6 +121,34 @@ def test_a_leader_changes_while_an_object_is_written(
     assert read(third) == batches(3)
 
 
+def test_nothing_is_sealed_before_a_broker_leads_again(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then others may take over what it led."""
+    first, second = leading(cluster, 1), cluster.join(2)
+    assert isinstance(first.storage.commit, PostgresCommit)
+    monkeypatch.setattr(first.storage.commit, "_sealing", None)
+    append(first, 0, 1, 2)
+    first.close()
+    runs = "select * from ottla_runs order by first_offset"
+    before = cluster.execute(runs)
+    again = cluster.join(1)
+    again.put(b"k", b"v")
+    assert again.commit() is None
+    settle(again)
+    assert cluster.execute(runs) == before
+    assert objects_of(cluster) == []
+    again.lead(P, 1, epoch=2)
+    assert again.commit() is None
+    settle(again)
+    assert objects_of(cluster)
+    assert read(again) == batches(3)
+    again.lead(P, 2, epoch=3)
+    assert again.commit() is None
+    second.run_until(lambda: second.last_offsets(P))
+    assert read(second) == batches(3)
+
+
 def test_a_broker_without_objects_reads_those_of_others(
     cluster: JoinedBrokers, objects: Objects
 ) -> None:

@@ -54,6 +54,13 @@ def hand_over(leader: JoinedBroker, to: JoinedBroker, epoch: int) -> None:
     to.run_until(lambda: to.storage.log.partition_ids())
 
 
+def settle(broker: JoinedBroker) -> None:
+    """Until nothing is moved any more."""
+    commit = broker.storage.commit
+    assert isinstance(commit, PostgresCommit)
+    broker.run_until(lambda: not commit.is_keeping_up)
+
+
 def replace(broker: JoinedBroker, first: int, last: int, batches: Sequence[bytes]) -> None:
     assert broker.patiently(lambda: broker.storage.log.replace(P, first, last, batches, [])) != 0
     assert broker.commit() is None
@@ -102,16 +109,12 @@ def test_it_stays_away_when_entries_are_moved(
     second.patiently(lambda: second.storage.log.trim(OTHER, 1, 10))
     second.storage.log._contents.tails._most_bytes = 1
     assert second.commit() is None
-    assert isinstance(second.storage.commit, PostgresCommit)
-    second_commit = second.storage.commit
-    second.run_until(lambda: not second_commit.is_keeping_up)
+    settle(second)
     monkeypatch.setattr(tails, "_DEAD_TAILS", 0)
     hand_over(second, first, epoch=3)
     first.append(P, 4)
     assert first.commit() is None
-    assert isinstance(first.storage.commit, PostgresCommit)
-    first_commit = first.storage.commit
-    first.run_until(lambda: not first_commit.is_keeping_up)
+    settle(first)
     check(cluster, first, [batch(2, b"compacted", 0), batch(3, b"x"), batch(4, b"x")])
 
 

@@ -175,14 +175,17 @@ class PostgresCommit:
     def _keep_up(self) -> None:
         if self._closed:
             return
-        if self._sealing is not None:
+        # Another broker that takes a partition over reads where its entries are: they stay there.
+        has_begun = self._contents.has_begun
+        if self._sealing is not None and has_begun:
             self._sealing.look()
         if self._is_kept_up:
             return
         if self._dropping is not None:
             self._dropping.look()
         is_idle = self._done is None and not self._contents.staged
-        due = self._writer.due(is_idle or self._commits > _COMMITS_A_MOVE)
+        moves = has_begun and (is_idle or self._commits > _COMMITS_A_MOVE)
+        due = self._writer.due(moves)
         if due is None or monotonic() < self._not_before_s:
             return
         if self._thread is not None:

@@ -62,6 +62,8 @@ class Contents:
         #: Of the shared rows.
         self.version = 0
         self._led: set[int] = set()
+        #: Those of them that it led before its start, until it has changed their rows.
+        self._unconfirmed: set[int] = set()
         #: How often partitions of it went to others. From any thread.
         self.losses = 0
         self._slots = InternalSlots()
@@ -94,8 +96,18 @@ class Contents:
             gained = self.gained(connection, found.rows)
             self._check_tails(gained.runs, gained.tails)
             self.take_over(found, gained)
+            self._unconfirmed = self._led.copy()
             self.take_markers(self.read_markers(connection))
         self.staged = Staged(self.version)
+
+    @property
+    def has_begun(self) -> bool:
+        """Others cannot take over any more what it led before its start.
+
+        They may while they see it fenced. It raises the leader epochs when they do not, in commits
+        that fail if others have changed anything meanwhile.
+        """
+        return not self._unconfirmed
 
     def _check_tails(self, runs: Mapping[int, LogRuns], found: Collection[TailRow]) -> None:
         """Of a backup that has not all of them. Raises StorageDamaged."""
@@ -249,7 +261,9 @@ class Contents:
         if markers and self._node_id is not None:
             self._markers.committed(markers)
             self.read_markers_again()
-        self._change_leaders(staged.of_table(LEADERS))
+        leaders = staged.of_table(LEADERS)
+        self._change_leaders(leaders)
+        self._unconfirmed.difference_update(int.from_bytes(key, "big") for key, _ in leaders)
         self._gain(gained)
         self._changed()
 
@@ -310,6 +324,7 @@ class Contents:
         if lost:
             self.losses += 1
             self._led -= lost
+            self._unconfirmed -= lost
             for partition_id in lost:
                 self._forget_log(partition_id)
             self._put(Row(table, key, None) for table, key in self._rows_of(lost))

@@ -135,11 +135,11 @@ class Writer:
             except Exception as fault:  # what is in memory may not be what is in the database
                 return self._session.fail(fault)
 
-    def due(self, is_idle: bool) -> Upkeep | None:
+    def due(self, moves: bool) -> Upkeep | None:
         """What is to be done behind a commit. From any thread."""
         if self._contents.tails.is_full:
             return Upkeep.NEW_TAIL
-        return Upkeep.MOVE if is_idle and self._contents.tails.sparse is not None else None
+        return Upkeep.MOVE if moves and self._contents.tails.sparse is not None else None
 
     def _plan(self, tail: int | None = None) -> Plan:
         contents = self._contents
@@ -190,7 +190,11 @@ class Writer:
         sparse = self._contents.tails.sparse
         if sparse is None:
             return None
-        move = Move(sparse, self._contents.runs.all_in(sparse), self._plan)
+        runs = self._contents.runs.all_in(sparse)
+        if not runs:  # others lead these logs now, and may have dropped it
+            self._contents.tails.sparse = None
+            return None
+        move = Move(sparse, runs, self._plan)
         failure = self._session.commit(move, patience_s=0)
         if failure is None:
             self._contents.planned(move.plan, move.size_bytes)
