@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from infrastructure.storage.errors import StorageDamaged
-from infrastructure.storage.postgresql import commit, questions
+from infrastructure.storage.postgresql import commit, questions, tails
 from infrastructure.storage.postgresql.questions import Answer, Ask
 from infrastructure.storage.postgresql.reading import Question
 from infrastructure.storage.postgresql.runs import LogRuns, Run, Span
@@ -50,6 +50,29 @@ def test_a_new_tail_begins_when_one_is_full(relayed: RelayedPostgres, tiny: Rela
     ]  # fmt: skip
     assert relayed.last_offsets() == [0, 1, 2, 3]
     assert tiny.read() == b"".join(batch(offset) for offset in range(4))
+
+
+@later
+def test_an_entry_is_found_behind_tails_of_which_compaction_has_left_nothing(
+    relayed: RelayedPostgres, tiny: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest entries of the log were in two of them."""
+    monkeypatch.setattr(tails, "_DEAD_TAILS", 1 << 30)
+    log = tiny.storage.log
+    for log_offset, offset in ((2, 3), (3, 2)):
+        tiny.patiently(lambda offset=offset: log.replace(1, offset, offset, [], []))
+        log.append(2, log_offset, batch(log_offset))
+        assert tiny.commit() is None
+        tiny.keep_up()
+    tiny.keep(4)
+    tiny.keep_up()
+    assert tiny.read() == batch(0) + batch(1) + batch(4)
+    runs = "select first_offset, tail from ottla_runs where partition_id = 1 order by 1"
+    assert relayed.execute(runs) == list(log._contents.runs.of(1))
+    tiny.keep(5)
+    tiny.close()
+    again = relayed.open(tail_bytes=TINY)
+    assert again.read() == batch(0) + batch(1) + batch(4) + batch(5)
 
 
 def test_a_store_is_opened_with_all_its_tails(relayed: RelayedPostgres, tiny: RelayedStore) -> None:

@@ -16,6 +16,7 @@ from infrastructure.storage.postgresql.runs import (
     newly_in,
     spans,
     tail_of,
+    until,
     without,
 )
 from infrastructure.storage.postgresql.staged import Staged
@@ -79,8 +80,12 @@ class Plan:
         if not runs or end is None:
             [base_offset, *_] = EXTENT.unpack_from(data)
             self.new_runs[partition_id] = (Run(base_offset, self.tail),)
-        elif runs[-1].tail != self.tail:
-            self.new_runs[partition_id] = (*runs, Run(end, self.tail))
+        elif runs[-1].tail != self.tail or runs[-1].first_offset > end:
+            # Compaction may have left nothing of the last ones.
+            runs = until(runs, end)
+            if not runs or runs[-1].tail != self.tail:
+                runs = (*runs, Run(end, self.tail))
+            self.new_runs[partition_id] = runs
 
     def new_ranges(self) -> list[tuple[int, int, int]]:
         """Partition id, first and end offset of what the current tail has now, and had not before.

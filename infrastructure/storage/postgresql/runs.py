@@ -124,6 +124,11 @@ def without(runs: LogRuns, end_offset: int) -> LogRuns:
     return tuple(Run(one.first_offset, one.tail) for one in spans(runs, end_offset))
 
 
+def until(runs: LogRuns, end_offset: int) -> LogRuns:
+    """Those that begin below this offset."""
+    return runs[: _place_of(runs, end_offset - 1) + 1]
+
+
 def moved(runs: LogRuns, span: Span, log_end: int) -> LogRuns:
     """The entries of these offsets are in that tail now. `log_end` may be older than the runs."""
     parts = [*spans(runs, 0, span.first_offset), span]

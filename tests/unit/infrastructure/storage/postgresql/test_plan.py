@@ -42,6 +42,23 @@ def test_the_first_entry_in_a_new_tail_begins_a_run_at_the_end() -> None:
     assert plan.new_ranges() == [(P, 30, ABOVE_ALL_OFFSETS)]
 
 
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ((Run(0, 3), Run(30, 4)), (Run(0, 3), Run(30, TAIL))),
+        ((Run(0, 3), Run(30, 4), Run(35, 2)), (Run(0, 3), Run(30, TAIL))),
+        ((Run(0, 3), Run(30, 4), Run(35, TAIL)), (Run(0, 3), Run(30, TAIL))),
+        ((Run(0, TAIL), Run(30, 4)), (Run(0, TAIL),)),
+        ((Run(30, 4), Run(35, 3)), (Run(30, TAIL),)),
+    ],
+)
+def test_an_entry_behind_runs_of_which_nothing_is_left(before: LogRuns, after: LogRuns) -> None:
+    """They would cover it, and it is not in their tails."""
+    plan = planned(appended(41), before, 30)
+    assert plan.new_runs == {P: after}
+    assert plan.new_ranges() == [(P, 30, 35 if Run(35, TAIL) in before else ABOVE_ALL_OFFSETS)]
+
+
 def test_a_further_entry_in_a_tail_changes_no_run() -> None:
     plan = planned(appended(41), (Run(0, 3), Run(30, TAIL)), 40)
     assert plan.new_runs == {}

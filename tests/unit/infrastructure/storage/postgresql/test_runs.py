@@ -17,6 +17,7 @@ from infrastructure.storage.postgresql.runs import (
     newly_in,
     spans,
     tail_of,
+    until,
     without,
 )
 
@@ -44,6 +45,11 @@ def test_runs_below_an_offset_are_gone() -> None:
     assert without(RUNS, 15) == (Run(15, 1), Run(20, 3), Run(50, 2))
     assert without(RUNS, 20) == RUNS[1:]
     assert without(RUNS, 90) == (Run(90, 2),)
+
+
+@pytest.mark.parametrize("end, count", [(5, 0), (10, 0), (11, 1), (20, 1), (50, 2), (51, 3)])
+def test_runs_that_begin_below_an_offset(end: int, count: int) -> None:
+    assert until(RUNS, end) == RUNS[:count]
 
 
 def test_neighbours_in_one_tail_are_one_run() -> None:
