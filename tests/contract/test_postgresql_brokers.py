@@ -9,9 +9,10 @@ import pytest
 
 from domain.cluster.nodes import Node
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
-from infrastructure.storage.postgresql import opening
+from infrastructure.storage.postgresql import leases, opening, watch
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.opening import opened
+from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.joined_brokers import SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
@@ -203,6 +204,66 @@ def test_a_broker_that_was_cut_off_learns_what_was_deleted_meanwhile(
     cluster.relay.pass_all()
     second.run_until(lambda: second.storage.state.get("t", b"k") is None)
     assert second.fenced == 0
+
+
+class Cleanings:
+    """Removals of shared rows that are deleted: one with each renewal of a lease."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        self._forget_deleted = leases.forget_deleted
+        monkeypatch.setattr(watch, "_CLEANING_S", 0)
+        monkeypatch.setattr(leases, "forget_deleted", self._clean)
+
+    def _clean(self, connection: Rows, version: int) -> None:
+        self._forget_deleted(connection, version)
+        self.count += 1
+
+    def run(self, broker: JoinedBroker) -> None:
+        """One that begins from now on, to its end."""
+        until = self.count + 2
+        broker.run_until(lambda: self.count >= until)
+
+
+_DELETED = "select 1 from ottla_rows where kind = 0 and value is null"
+
+
+def test_a_starting_broker_that_is_silent_learns_what_was_deleted_meanwhile(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as others have not ended its session."""
+    cleanings = Cleanings(monkeypatch)
+    monkeypatch.setattr(leases, "fence", lambda *_: False)
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    first.announce()
+    first.put(b"k", b"v")
+    assert first.commit() is None
+    second.run_until(lambda: second.storage.state.get("t", b"k") == b"v")
+    cluster.relay.hold()
+    first.put(b"k", None)
+    assert first.commit() is None
+    cluster.run_until_over(2)
+    cleanings.run(first)
+    cluster.relay.pass_all()
+    second.run_until(lambda: second.storage.state.get("t", b"k") is None)
+
+
+def test_a_broker_whose_session_was_ended_keeps_nothing_that_is_deleted(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "_CLEANING_S", 0)
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    for broker in (first, second):
+        broker.announce()
+    first.put(b"k", b"v")
+    assert first.commit() is None
+    first.run_until(lambda: (2, False) in first.brokers())
+    cluster.relay.hold()
+    first.put(b"k", None)
+    assert first.commit() is None
+    assert cluster.execute(_DELETED)
+    first.run_until(lambda: not cluster.execute(_DELETED))
+    assert (2, True) in first.brokers()
 
 
 def test_brokers_take_turns_to_change_shared_rows(cluster: JoinedBrokers) -> None:

@@ -3,12 +3,14 @@
 A lease that is over changes nothing by itself: until another broker ends its session, the broker is
 the leader of what it led. Who ends the session has seen by its own clock that the lease was not
 renewed for the whole time; the clock of the server may jump.
+
+Of a broker whose session has ended, however it did, the session is 0 until it starts again. One
+that is fenced may have a session: it starts, or is not announced again yet.
 """
 
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -20,11 +22,14 @@ from infrastructure.storage.postgresql.server import Rows
 
 
 class Lease(NamedTuple):
-    """The row of a broker, and what the clock of the server says."""
+    """The row of a broker."""
 
     node_id: int
+    #: 0: it has ended.
     session: int
+    #: Other brokers do not count on it.
     is_fenced: bool
+    #: By the clock of the server.
     is_over: bool
     until: Any
     #: Of the shared rows, as the broker knows them.
@@ -54,7 +59,7 @@ _REGISTER = """
     values (%(node)s, clock_timestamp() + %(lasts)s * interval '1 ms', true, 0,
         current_setting('application_name'), %(registration)s)
     on conflict (node_id) do update set until = excluded.until, is_fenced = true,
-        client = excluded.client
+        version = excluded.version, client = excluded.client
 """
 _RENEW = """
     update ottla_brokers set until = clock_timestamp() + %(lasts)s * interval '1 ms',
@@ -74,7 +79,7 @@ _ANNOUNCE = """
 """
 _FENCE = """
     with ended as (
-        update ottla_fences f set session = %(new)s from ottla_brokers b
+        update ottla_fences f set session = 0 from ottla_brokers b
         where f.node_id = %(node)s and f.session = %(session)s and b.node_id = f.node_id
         and b.until = %(until)s returning f.seq),
     past as (
@@ -146,12 +151,7 @@ def leases(connection: Rows) -> tuple[int, list[Lease]]:
 
 def fence(connection: Rows, lease: Lease) -> bool:
     """Ends the session of a broker whose lease is over. False: it has renewed it."""
-    values = {
-        "node": lease.node_id,
-        "session": lease.session,
-        "until": lease.until,
-        "new": secrets.randbits(62),
-    }
+    values = {"node": lease.node_id, "session": lease.session, "until": lease.until}
     [(count,)] = connection.execute(_FENCE, values).fetchall()
     if count:
         with suppress(psycopg.errors.InsufficientPrivilege):
@@ -175,7 +175,7 @@ def leave(connection: Rows, node_id: int, numbers: Sequence[int]) -> None:
 
 
 def forget_deleted(connection: Rows, version: int) -> None:
-    """Shared rows that are deleted. `version`: all brokers that may go on know it."""
+    """Shared rows that are deleted. `version`: all brokers that have a session know it."""
     connection.execute(_FORGET_DELETED, (version,))
 
 

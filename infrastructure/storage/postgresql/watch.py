@@ -284,7 +284,7 @@ class Watch:
             self._follow(connection)
         if began >= self._next_cleaning:
             self._next_cleaning = began + _CLEANING_S
-            leases.forget_deleted(connection, self._known_to_all(beat.leases))
+            leases.forget_deleted(connection, _known_to_all(beat.leases))
 
     def _forget_if_cut_off(self) -> None:
         """Without the server no broker could renew a lease: others get the whole time again."""
@@ -304,19 +304,6 @@ class Watch:
             and leases.fence(connection, lease)
         ):
             self._next_beat = 0
-
-    def _known_to_all(self, found: list[Lease]) -> int:
-        """The version of the shared rows that all brokers know which are not fenced or just start.
-
-        Not by the clock of the server: after an outage a lease is over, and its broker goes on.
-        """
-        now = monotonic()
-        known = (
-            one.version
-            for one in found
-            if not one.is_fenced or now - self._seen[one.node_id][1] < self._session_s
-        )
-        return min(known, default=0)
 
     # ---- the right to change shared rows
 
@@ -349,6 +336,14 @@ class Watch:
         """On the loop."""
         self._to_release = True
         self.wake()
+
+
+def _known_to_all(found: list[Lease]) -> int:
+    """The version of the shared rows that all brokers know which have a session.
+
+    However long they are silent: until their sessions are ended they may go on.
+    """
+    return min((one.version for one in found if one.session), default=0)
 
 
 def _raise(fault: Exception) -> None:
