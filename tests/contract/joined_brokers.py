@@ -27,6 +27,8 @@ from tests.fakes.postgres_relay import PostgresRelay
 T = TypeVar("T")
 #: Long enough for a busy machine; of a broker that is killed the tests wait for the end of it.
 SESSION_MS, HEARTBEAT_MS = 600, 100
+#: Of brokers that are not to be fenced, however long they are cut off.
+LONG_SESSION_MS = 60_000
 TIMEOUT_S = 20.0
 
 
@@ -37,7 +39,9 @@ class JoinedBroker:
         self.fenced = 0
         #: Tables and keys that others have changed.
         self.followed: list[tuple[str, bytes]] = []
-        joining = Joining(Node(node_id), "1.0", SESSION_MS, HEARTBEAT_MS, self._fenced, copies)
+        joining = Joining(
+            Node(node_id), "1.0", cluster.session_ms, HEARTBEAT_MS, self._fenced, copies
+        )
         place = f"postgres@/postgres?host={folder}&schema={cluster.schema}{cluster.more}"
         put, tail_bytes = cluster.callbacks.put, cluster.tail_bytes
         self.storage: Storage = cluster.pumped(
@@ -113,9 +117,16 @@ class JoinedBroker:
 
 
 class JoinedBrokers:
-    def __init__(self, server: Postgres, tail_bytes: int = TAIL_BYTES, more: str = "") -> None:
+    def __init__(
+        self,
+        server: Postgres,
+        tail_bytes: int = TAIL_BYTES,
+        more: str = "",
+        session_ms: int = SESSION_MS,
+    ) -> None:
         """`more`: of the URL."""
         self.server = server
+        self.session_ms = session_ms
         self.tail_bytes = tail_bytes
         self.more = more
         self.schema = f"j{uuid.uuid4().hex[:20]}"
@@ -137,7 +148,7 @@ class JoinedBrokers:
 
     def run_until_over(self, node_id: int) -> None:
         """Until a lease is over for as long as it lasts."""
-        past = f"until < clock_timestamp() - {SESSION_MS} * interval '1 ms'"
+        past = f"until < clock_timestamp() - {self.session_ms} * interval '1 ms'"
         self.run_until(
             lambda: self.execute(
                 f"select 1 from ottla_brokers where node_id = {node_id} and {past}"

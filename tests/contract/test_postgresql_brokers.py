@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import Any
 
 import pytest
 
@@ -11,10 +13,17 @@ from domain.cluster.nodes import Node
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.postgresql import leases, opening, watch
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.leases import Beat
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.repositories.leader_rows import LEADERS
-from tests.contract.joined_brokers import SESSION_MS, JoinedBroker, JoinedBrokers
+from tests.contract.joined_brokers import (
+    HEARTBEAT_MS,
+    SESSION_MS,
+    TIMEOUT_S,
+    JoinedBroker,
+    JoinedBrokers,
+)
 from tests.contract.postgres_server import running_postgres
 
 
@@ -104,6 +113,58 @@ def test_a_broker_that_is_silent_is_fenced(cluster: JoinedBrokers) -> None:
     second.run_until(lambda: second.fenced)
 
 
+def test_a_silent_start_blocks_no_changes_of_others(cluster: JoinedBrokers) -> None:
+    """It has the right to them, and is stopped before it is announced."""
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    first.announce()
+    cluster.relay.hold()
+    first.put(b"k", b"v")
+    assert first.commit() is None
+    cluster.relay.pass_all()
+    second.run_until(lambda: second.fenced)
+    assert first.fenced == 0
+
+
+class Renewals:
+    """Of leases, by any thread."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._node_ids: SimpleQueue[int] = SimpleQueue()
+        self._renew = leases.renew
+        monkeypatch.setattr(leases, "renew", self._renewed)
+
+    def _renewed(self, connection: Rows, node_id: int, *values: Any) -> Beat:
+        beat = self._renew(connection, node_id, *values)
+        if beat.is_renewed:
+            self._node_ids.put(node_id)
+        return beat
+
+    def wait(self, node_id: int, count: int) -> None:
+        for _ in range(count):
+            while self._node_ids.get(timeout=TIMEOUT_S) != node_id:
+                pass
+
+
+def test_a_broker_renews_its_lease_while_it_starts(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long it looks for its bucket, and loads the rows."""
+    renewals = Renewals(monkeypatch)
+    first = cluster.join(1)
+    first.announce()
+    first.put(b"k", b"v")
+    assert first.commit() is None
+
+    def look_for_bucket(*_: object) -> None:
+        renewals.wait(2, count=2 * SESSION_MS // HEARTBEAT_MS)
+
+    monkeypatch.setattr(opening, "_bucket", look_for_bucket)
+    second = cluster.join(2)
+    second.put(b"k", b"w")
+    assert second.commit() is None
+    assert second.fenced == 0
+
+
 def test_a_broker_that_was_cut_off_itself_fences_nobody_at_once(cluster: JoinedBrokers) -> None:
     """When the server is back, others may just not have renewed their leases yet."""
     first, second = cluster.join(1), cluster.join(2, through_relay=True)
@@ -135,10 +196,14 @@ def test_a_node_id_is_free_when_its_process_has_stopped(cluster: JoinedBrokers) 
     cluster.join(1).put(b"k", b"v")
 
 
-def test_a_process_cannot_have_the_store_alone_beside_a_broker(cluster: JoinedBrokers) -> None:
+@pytest.mark.parametrize("is_announced", [True, False])
+def test_a_process_cannot_have_the_store_alone_beside_a_broker(
+    cluster: JoinedBrokers, is_announced: bool
+) -> None:
     broker = cluster.join(1)
-    broker.announce()
-    broker.run_until(lambda: (1, False) in broker.brokers())
+    if is_announced:
+        broker.announce()
+    broker.run_until(lambda: (1, not is_announced) in broker.brokers())
     place = f"postgres@/postgres?host={cluster.server.folder}&schema={cluster.schema}"
     with pytest.raises(StorageInUse, match="in use by broker 1"):
         opened(place, "commit", None)
@@ -263,7 +328,7 @@ def test_a_broker_whose_session_was_ended_keeps_nothing_that_is_deleted(
     assert first.commit() is None
     assert cluster.execute(_DELETED)
     first.run_until(lambda: not cluster.execute(_DELETED))
-    assert (2, True) in first.brokers()
+    first.run_until(lambda: (2, True) in first.brokers())
 
 
 def test_brokers_take_turns_to_change_shared_rows(cluster: JoinedBrokers) -> None:

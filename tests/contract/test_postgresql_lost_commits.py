@@ -11,7 +11,7 @@ from domain.errors import StorageFailed
 from infrastructure.storage.postgresql import lost_commits
 from infrastructure.storage.postgresql.writer import Upkeep
 from tests.contract.batches import batch
-from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import RelayedPostgres
 from tests.contract.tiny_tails import TINY
@@ -176,7 +176,7 @@ def test_more_than_is_remembered_is_not_repeated(
 
 @pytest.fixture
 def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres())
+    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
     yield cluster
     cluster.close()
 

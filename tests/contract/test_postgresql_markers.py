@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.repositories.scopes import MARKERS
-from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 
 PARTITION = 7
@@ -16,7 +16,7 @@ PARTITION = 7
 
 @pytest.fixture
 def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres())
+    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
     yield cluster
     cluster.close()
 

@@ -67,7 +67,7 @@ def opened(
         session.begin(for_commits, read_only)
         _, found = leases.leases(for_commits)
         for lease in found:
-            if not lease.is_fenced and not lease.is_over:
+            if lease.session and not lease.is_over:
                 raise StorageInUse(f"the database is in use by broker {lease.node_id}")
         if not read_only:
             session.end_others(for_commits)
@@ -114,9 +114,9 @@ def joined(
             [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
             [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
         except BaseException:
-            watch.leave()
+            watch.close()
             raise
-    watch.start()
+    watch.loaded()
     reading = Reading(server, for_reads, contents, to_loop, bucket)
     assert reading.row_reading is not None
     copies = PostgresCopies(reading.rows, to_loop, joining.copies)

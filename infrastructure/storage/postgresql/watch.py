@@ -7,7 +7,8 @@
     waits for the right to change shared rows
 
 What it learns is applied on the loop. It waits for the next renewal, for the database to tell of a
-change (LISTEN), or for the loop.
+change (LISTEN), or for the loop. While the contents are loaded it only renews the lease: others end
+the session of a broker that is silent, also of one that starts.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ class Watch:
         self._wake_in, self._wake_out = os.pipe()
         self._lock = ChangesLock()
         self._has_lock = self._to_release = False
+        #: Changes are followed from then on.
+        self._is_loaded = False
         self._next_try = self._next_ask = 0.0
         self._next_beat = 0.0
         self._next_cleaning = monotonic() + _CLEANING_S
@@ -87,8 +90,8 @@ class Watch:
         self._is_told = self._markers_changed = True
         self._is_asked = False
         self._to_announce: Node | None = None
-        #: Since when this thread knows the end of a lease.
-        self._seen: dict[int, tuple[Any, float]] = {}
+        #: Since when this thread knows the session and the end of a lease.
+        self._seen: dict[int, tuple[tuple[int, Any], float]] = {}
         #: When the server last responded to a renewal.
         self._renewed = 0.0
         contents.read_again = self._follow_again
@@ -97,10 +100,11 @@ class Watch:
         self.membership = PostgresMembership(self._node_id, contents, self._announce_soon)
         self._thread = threading.Thread(target=self._run, name="ottla-cluster", daemon=True)
 
-    # ---- start, before the thread runs
+    # ---- start
 
     def begin(self) -> None:
-        """Registers this broker, and takes the right to change shared rows.
+        """Registers this broker, and takes the right to change shared rows. The thread runs from
+        then on.
 
         Raises StorageInUse or psycopg.Error.
         """
@@ -120,16 +124,17 @@ class Watch:
             self._beat(connection)
             self._link.ended.wait(_TRY_AGAIN_S)
         self._has_lock = True
+        self._is_asked = False  # by itself; others ask again
         self.changes.given(0)
-
-    def start(self) -> None:
-        connection = self._link.connection
-        assert connection is not None
-        self._beat(connection)
         self._thread.start()
 
-    def leave(self) -> None:
-        """At the end, or if the start fails after `begin`."""
+    def loaded(self) -> None:
+        """The contents."""
+        self._is_loaded = True
+        self._next_beat = 0.0
+        self.wake()
+
+    def _leave(self) -> None:
         if self._link.connection is not None:
             with suppress(psycopg.Error):
                 leases.leave(self._link.connection, self._node_id, self._session.numbers)
@@ -154,10 +159,12 @@ class Watch:
         self.wake()
 
     def close(self) -> None:
-        """After the last commit."""
+        """After the last commit, or if the start fails."""
         self._link.ended.set()
         self.wake()
-        if self._thread.is_alive():
+        if self._thread.ident is None:
+            self._leave()
+        else:
             self._thread.join(CLOSE_S)
         self._link.end()
         # The loop may wake this thread once more, and the number may be a client's socket by then.
@@ -183,7 +190,7 @@ class Watch:
                 self._post(partial(_raise, fault))
             finally:
                 self._link.busy = False
-        self.leave()
+        self._leave()
 
     def _connect(self) -> None:
         self._link.connection = connection = self._server.connect(again=True)
@@ -217,6 +224,15 @@ class Watch:
         self._link.ended.wait(RETRY_S)
 
     def _step(self, connection: Rows) -> None:
+        if self._is_loaded:
+            self._look_around(connection)
+        if monotonic() >= self._next_beat:
+            self._beat(connection)
+        if self._is_loaded:
+            self._take_turns(connection)
+        self._wait(connection)
+
+    def _look_around(self, connection: Rows) -> None:
         if self._to_announce is not None:
             node = self._to_announce
             leases.announce(connection, node, self._joining.software, self._session.numbers)
@@ -231,19 +247,16 @@ class Watch:
             self._markers_changed = False
             found = self._contents.read_markers(connection)
             self._post(partial(self._contents.take_markers, found))
-        if monotonic() >= self._next_beat:
-            self._beat(connection)
-        self._take_turns(connection)
-        self._wait(connection)
 
     def _wait(self, connection: Rows) -> None:
-        if self._is_told or self._markers_changed:
-            return
         until = self._next_beat
-        if self.changes.wanted:
-            until = min(until, max(self._next_try, monotonic() + _TRY_AGAIN_S))
-        elif self._is_asked:
-            until = min(until, monotonic() + _TRY_AGAIN_S)
+        if self._is_loaded:
+            if self._is_told or self._markers_changed:
+                return
+            if self.changes.wanted:
+                until = min(until, max(self._next_try, monotonic() + _TRY_AGAIN_S))
+            elif self._is_asked:
+                until = min(until, monotonic() + _TRY_AGAIN_S)
         poll = select.poll()
         poll.register(connection.fileno(), select.POLLIN)
         poll.register(self._wake_in, select.POLLIN)
@@ -280,6 +293,8 @@ class Watch:
         until = began + self._session_s if beat.is_renewed else 0.0
         brokers = [lease.broker for lease in beat.leases]
         self._post(partial(self.membership.seen, brokers, until))
+        if not self._is_loaded:
+            return
         if beat.version > version:
             self._follow(connection)
         if began >= self._next_cleaning:
@@ -294,11 +309,13 @@ class Watch:
             self._seen.clear()
 
     def _look_at(self, connection: Rows, lease: Lease) -> None:
-        until, since = self._seen.get(lease.node_id, (None, 0.0))
-        if until != lease.until:
-            self._seen[lease.node_id] = lease.until, monotonic()
+        """It may start, too: what it has, as the right to change shared rows, others wait for."""
+        sign = lease.session, lease.until
+        known, since = self._seen.get(lease.node_id, (None, 0.0))
+        if sign != known:
+            self._seen[lease.node_id] = sign, monotonic()
         elif (
-            not lease.is_fenced
+            lease.session
             and lease.node_id != self._node_id
             and monotonic() - since >= self._session_s
             and leases.fence(connection, lease)
