@@ -159,13 +159,20 @@ class JoinedBrokers:
         living = f"node_id = {node_id} and until > clock_timestamp()"
         return bool(self.execute(f"select 1 from ottla_brokers where {living}"))
 
+    def connected(self) -> psycopg.Connection:
+        """Of no broker."""
+        return psycopg.connect(
+            host=str(self.server.folder),
+            user="postgres",
+            dbname="postgres",
+            options=f"-c search_path={self.schema}",
+        )
+
     @contextmanager
     def silent(self, node_id: int) -> Iterator[None]:
         """Meanwhile a broker cannot renew its lease, nor see those of others."""
-        with psycopg.connect(
-            host=str(self.server.folder), user="postgres", dbname="postgres"
-        ) as holding:
-            row = f"select until from {self.schema}.ottla_brokers where node_id = {node_id}"
+        with self.connected() as holding:
+            row = f"select until from ottla_brokers where node_id = {node_id}"
             holding.execute(f"{row} for update".encode())
             yield
             holding.rollback()

@@ -5,17 +5,20 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from domain.cluster.nodes import Node
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
-from infrastructure.storage.postgresql import leases, opening, watch
+from infrastructure.storage.postgresql import leases, opening, shared_rows, watch
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.leases import Beat
+from infrastructure.storage.postgresql.locks import ChangesLock
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.shared_rows import SharedRows
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.joined_brokers import (
     HEARTBEAT_MS,
@@ -129,6 +132,7 @@ class Renewals:
     """Of leases, by any thread."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
         self._node_ids: SimpleQueue[int] = SimpleQueue()
         self._renew = leases.renew
         monkeypatch.setattr(leases, "renew", self._renewed)
@@ -136,6 +140,7 @@ class Renewals:
     def _renewed(self, connection: Rows, node_id: int, *values: Any) -> Beat:
         beat = self._renew(connection, node_id, *values)
         if beat.is_renewed:
+            self.count += 1
             self._node_ids.put(node_id)
         return beat
 
@@ -163,6 +168,41 @@ def test_a_broker_renews_its_lease_while_it_starts(
     second.put(b"k", b"w")
     assert second.commit() is None
     assert second.fenced == 0
+
+
+def test_a_start_that_waits_for_the_right_only_renews_its_lease(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each heartbeat, however often it tries to get the right; it follows nothing yet."""
+    first = cluster.join(1)
+    first.put(b"k", b"v")
+    assert first.commit() is None
+    first.close()
+    renewals = Renewals(monkeypatch)
+    followed: list[int] = []
+    tried_at: list[float] = []
+    changed_since, taken = shared_rows.changed_since, ChangesLock.taken
+
+    def follow(connection: Rows, version: int) -> SharedRows:
+        followed.append(version)
+        return changed_since(connection, version)
+
+    def take(lock: ChangesLock, connection: Rows) -> bool:
+        tried_at.append(monotonic())
+        if renewals.count >= 4:
+            holding.execute("select pg_advisory_unlock_all()")
+        return taken(lock, connection)
+
+    def look_for_bucket(*_: object) -> None:
+        assert followed == []
+
+    monkeypatch.setattr(shared_rows, "changed_since", follow)
+    monkeypatch.setattr(ChangesLock, "taken", take)
+    monkeypatch.setattr(opening, "_bucket", look_for_bucket)
+    with cluster.connected() as holding:
+        assert taken(ChangesLock(), holding)
+        cluster.join(2)
+    assert tried_at[-1] - tried_at[0] >= 3 * HEARTBEAT_MS / 1000
 
 
 def test_a_broker_that_was_cut_off_itself_fences_nobody_at_once(cluster: JoinedBrokers) -> None:

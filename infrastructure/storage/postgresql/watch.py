@@ -121,7 +121,8 @@ class Watch:
             if monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)
                 self._next_ask = monotonic() + _ASK_AGAIN_S
-            self._beat(connection)
+            if monotonic() >= self._next_beat:
+                self._beat(connection)
             self._link.ended.wait(_TRY_AGAIN_S)
         self._has_lock = True
         self._is_asked = False  # by itself; others ask again
