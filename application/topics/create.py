@@ -133,10 +133,13 @@ class CreateTopicsService:
             replicas = [of_one for _, of_one in sorted(new.assignments)]
             self._assignment.assign_to(topic.partition_ids, replicas)
         else:
-            self._assignment.assign(topic.partition_ids, self._factor(new))
+            self._assignment.assign(topic.partition_ids, self.factor(new))
         self._topics.save(topic)
 
-    def _factor(self, new: NewTopic) -> int:
+    def factor(self, new: NewTopic) -> int:
+        """How many replicas its partitions get."""
+        if new.assignments:
+            return len(new.assignments[0][1])
         if new.replication_factor == USE_DEFAULT:
             return self._config.default_replication_factor
         return new.replication_factor
@@ -189,7 +192,7 @@ class CreateTopicsService:
         return self._partition_count(new)
 
     def _check_numbers(self, new: NewTopic) -> None:
-        replicas = self._factor(new)
+        replicas = self.factor(new)
         if replicas <= 0:
             raise InvalidReplicationFactor(
                 "Replication factor must be larger than 0, or -1 to use the default value."

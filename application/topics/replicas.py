@@ -18,6 +18,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.topics.errors import ElectionNotNeeded, NoReassignmentInProgress
+from domain.topics.topic import Topic
 
 if TYPE_CHECKING:
     from application.cluster.moves import Moves
@@ -37,6 +38,10 @@ class ReplicasService:
         self._catalog = catalog
         self._assignment = assignment
         self._moves = moves
+
+    def factor(self, topic: Topic) -> int:
+        """The number of replicas of its first partition."""
+        return self._assignment.factor(topic)
 
     def reassign(
         self, requested: Sequence[Reassignment], may_change_factor: bool = True

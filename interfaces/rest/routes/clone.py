@@ -58,7 +58,8 @@ class CloneRoutes(Routes):
         configs, by = texts_of(body.configs), exchange.requester
         created = await only(lambda: clone.create(topic_name, body.topic_name, configs, by))
         if not body.records:
-            return JsonResponse(topic_body(created, self._urls(request)), 201)
+            shown = topic_body(created, self._urls(request), self._factor(created))
+            return JsonResponse(shown, 201)
         try:
             copying = clone.copy(topic_name, created)
         except BrokerError:

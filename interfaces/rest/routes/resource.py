@@ -121,6 +121,9 @@ class Routes:
             raise UnknownTopicOrPartition(f"There is no topic {name}")
         return topic
 
+    def _factor(self, topic: Topic) -> int:
+        return self._broker.topics.replicas.factor(topic)
+
     def _topic_with(self, name: str, index: int) -> Topic:
         """Raises UnknownTopicOrPartition if it has no such partition, too."""
         topic = self._topic(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -32,16 +33,20 @@ from interfaces.rest.shapes.topics import (
     texts_of,
     topic_body,
 )
+from interfaces.rest.urls import Urls
 
 
 class TopicRoutes(Routes):
     tag = "topics"
 
+    def _body(self, topic: Topic, at: Urls) -> dict[str, Any]:
+        return topic_body(topic, at, self._factor(topic))
+
     @get("/topics", ListOf[TopicBody])
     async def list_topics(self, request: Request, page: Paged) -> Response:
         found = self._describable(request, ResourceType.TOPIC, self._broker.catalog, _name)
         topics = sorted(found, key=_name)
-        return await self._page(request, "KafkaTopicList", page, topics, _name, topic_body)
+        return await self._page(request, "KafkaTopicList", page, topics, _name, self._body)
 
     @post("/topics", TopicBody, status_code=201, responses={200: {"model": TopicBody}})
     async def create_topic(self, request: Request, body: CreateTopic) -> JsonResponse:
@@ -55,16 +60,18 @@ class TopicRoutes(Routes):
             [(one.partition_id, one.broker_ids) for one in body.replicas_assignments],
             texts_of(body.configs),
         )
-        create, by = self._broker.topics.create_topics.create, exchange.requester
-        created = await only(lambda: create([new], body.validate_only, by))
+        create, by = self._broker.topics.create_topics, exchange.requester
+        created = await only(lambda: create.create([new], body.validate_only, by))
         at = self._urls(request)
         status = 200 if body.validate_only else 201
         location = None if body.validate_only else {"location": at("topics", created.name)}
-        return JsonResponse(topic_body(created, at, _warnings(new.configs)), status, location)
+        factor = create.factor(new) if body.validate_only else self._factor(created)
+        shown = topic_body(created, at, factor, _warnings(new.configs))
+        return JsonResponse(shown, status, location)
 
     @get("/topics/{topic_name}", TopicBody)
     async def get_topic(self, request: Request, topic_name: str) -> JsonResponse:
-        return JsonResponse(topic_body(self._topic(topic_name), self._urls(request)))
+        return JsonResponse(self._body(self._topic(topic_name), self._urls(request)))
 
     @get("/topics/{topic_name}/retention", ListOf[PartitionRetention])
     async def get_retention(self, request: Request, topic_name: str) -> Response:
@@ -124,7 +131,8 @@ class TopicRoutes(Routes):
         if count is not None and not body.validate_only:
             await self._grow(topic_name, count, False, by)
         changed = self._topic(topic_name)
-        return JsonResponse(topic_body(changed, self._urls(request), _warnings(configs)))
+        at, factor = self._urls(request), self._factor(changed)
+        return JsonResponse(topic_body(changed, at, factor, _warnings(configs)))
 
     @delete("/topics/{topic_name}")
     async def delete_topic(self, request: Request, topic_name: str) -> Response:

@@ -95,7 +95,8 @@ class TopicBody(Resource):
     topic_name: Annotated[str, attrgetter("name")]
     topic_id: Annotated[str, lambda topic: text_of_id(topic.topic_id)]
     is_internal: bool
-    replication_factor: Annotated[int, lambda _: 1]
+    #: The brokers that may lead a partition; they hold no copies.
+    replication_factor: int
     partitions_count: Annotated[int, lambda topic: len(topic.partition_ids)]
     partitions: Annotated[Related, "/partitions"]
     configs: Annotated[Related, "/configs"]
@@ -104,5 +105,8 @@ class TopicBody(Resource):
     warnings: NotRequired[list[str]]
 
 
-def topic_body(topic: Topic, urls: Urls, warnings: list[str] | None = None) -> dict[str, Any]:
-    return body(TopicBody, urls, topic) | ({"warnings": warnings} if warnings else {})
+def topic_body(
+    topic: Topic, urls: Urls, factor: int, warnings: list[str] | None = None
+) -> dict[str, Any]:
+    found = body(TopicBody, urls, topic, replication_factor=factor)
+    return found | ({"warnings": warnings} if warnings else {})

@@ -63,6 +63,25 @@ def test_a_partition_has_its_leader_and_replicas(admin: FakeAdmin) -> None:
     assert [one["is_leader"] for one in of_two] == [False, True, False, True]
 
 
+def test_the_replication_factor_is_the_number_of_replicas(admin: FakeAdmin) -> None:
+    assert admin.get("/topics/t").json["replication_factor"] == 2
+    [listed] = admin.get("/topics").json["data"]
+    assert listed["replication_factor"] == 2
+
+    def created(**body: object) -> int:
+        return admin.post("/topics", body).json["replication_factor"]
+
+    assert created(name="default", validate_only=True) == 2
+    assert created(name="default") == 2
+    assert created(name="one", replication_factor=1, validate_only=True) == 1
+    assert created(name="one", replication_factor=1) == 1
+    assigned = [{"partition_id": 0, "broker_ids": [2, 1]}]
+    assert created(name="a", replicas_assignments=assigned, validate_only=True) == 2
+    assert created(name="a", replicas_assignments=assigned) == 2
+    cloned = admin.post("/topics/t:clone", {"topic_name": "c"}).json
+    assert cloned["replication_factor"] == 2
+
+
 def test_a_broker_without_a_replica_is_named(admin: FakeAdmin) -> None:
     admin.post("/topics", {"name": "one", "replicas_assignments": [
         {"partition_id": 0, "broker_ids": [1]},
