@@ -6,7 +6,7 @@ since the start is loaded, which reads the store once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from application.groups.lag import lag_behind, log_end_offset
@@ -31,8 +31,8 @@ class TopicSummary(NamedTuple):
 class GroupSummary(NamedTuple):
     group: Group
     topics: int
-    #: Of the partitions that can be read.
-    lag: int
+    #: Of the partitions that can be read; None: other brokers lead some.
+    lag: int | None
 
 
 class Summaries:
@@ -74,23 +74,23 @@ class Summaries:
     def groups(self) -> Iterator[GroupSummary]:
         for group in list(self._groups):
             committed = self._offsets.of(group.group_id)
-            lag = sum(self._lag(committed, topic) or 0 for topic in list(committed))
-            yield GroupSummary(group, len(committed), lag)
+            lags = [self._lag(committed, topic) for topic in list(committed)]
+            yield GroupSummary(group, len(committed), sum_of_known(lags))
 
     def lag_in(self, group_id: str, topic: str) -> int | None:
-        """None if the group has committed nothing in the topic."""
+        """None if the group has committed nothing in the topic, or other brokers lead some."""
         return self._lag(self._offsets.of(group_id), topic)
 
-    def lags_by_topic(self) -> Iterator[tuple[str, int]]:
-        """Per group and topic, one step each."""
+    def lags_by_topic(self) -> Iterator[tuple[str, int | None]]:
+        """Per group and topic, one step each. None: other brokers lead some of it."""
         for group_id in self._offsets.group_ids():
             committed = self._offsets.of(group_id)
             for topic in list(committed):
-                yield topic, self._lag(committed, topic) or 0
+                yield topic, self._lag(committed, topic)
 
     def _lag(self, committed: GroupOffsets, topic: str) -> int | None:
         partitions = committed.get(topic)
-        if partitions is None:
+        if partitions is None or any(self._catalog.is_elsewhere(topic, n) for n in partitions):
             return None
         ends = ((log_end_offset(self._catalog, topic, n), one) for n, one in [*partitions.items()])
         return sum(lag_behind(end, one.offset) or 0 for end, one in ends)
@@ -105,3 +105,9 @@ class Summaries:
     def committed_in(self, group_id: str, topic: str) -> int:
         """The number of partitions with a committed offset."""
         return len(self._offsets.of(group_id).get(topic, ()))
+
+
+def sum_of_known(lags: Iterable[int | None]) -> int | None:
+    """None if one of them is not known."""
+    known = [*lags]
+    return None if None in known else sum(lag for lag in known if lag is not None)

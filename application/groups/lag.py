@@ -19,9 +19,11 @@ class PartitionLag(NamedTuple):
     topic: str
     partition: int
     current_offset: int
-    #: None: the log cannot be read.
+    #: None: the log cannot be read, or is elsewhere.
     log_end_offset: int | None
     member: GroupMember | None
+    #: Another broker leads the partition, or none: its log is not known here.
+    is_elsewhere: bool = False
 
     @property
     def lag(self) -> int | None:
@@ -58,12 +60,14 @@ class GroupLagService:
         committed = self._offsets.of(group_id).get(topic, {}).get(index)
         if committed is None:  # deleted since the list began
             return None
-        end = log_end_offset(self._catalog, topic, index)
-        return PartitionLag(topic, index, committed.offset, end, of.get((topic, index)))
+        elsewhere = self._catalog.is_elsewhere(topic, index)
+        end = None if elsewhere else log_end_offset(self._catalog, topic, index)
+        member = of.get((topic, index))
+        return PartitionLag(topic, index, committed.offset, end, member, elsewhere)
 
 
 def log_end_offset(catalog: Catalog, topic: str, index: int) -> int | None:
-    """None: the log cannot be read, or its topic was deleted."""
+    """None: the log cannot be read or is elsewhere, or its topic was deleted."""
     try:
         return catalog.existing_partition(topic, index).high_watermark
     except BrokerError:

@@ -15,7 +15,7 @@ from application.state.catalog import Catalog
 
 #: Committed offsets that are read before other jobs may run.
 LOOKED_AT_ONCE = 50
-#: As kafka_exporter, if the log end offset is unknown.
+#: As kafka_exporter, if the log cannot be read. Without a sample: other brokers lead the partition.
 UNKNOWN_LAG = -1
 
 
@@ -48,17 +48,21 @@ class GroupReadings:
         offsets: list[Sample] = []
         lags: list[Sample] = []
         sums: dict[tuple[str, ...], list[int]] = {}
+        elsewhere: set[tuple[str, ...]] = set()
         for group_id in self._offsets.group_ids():
             for topic, partitions in list(self._offsets.of(group_id).items()):
                 for partition, committed in list(partitions.items()):
-                    lag = self._lag(topic, partition, committed.offset)
                     place = group_id, topic, str(partition)
                     offsets.append((place, committed.offset))
-                    lags.append((place, lag))
                     of_topic = sums.setdefault((group_id, topic), [0, 0])
                     of_topic[0] += committed.offset
-                    of_topic[1] += max(lag, 0)
-                    if len(lags) % LOOKED_AT_ONCE == 0:
+                    if self._catalog.is_elsewhere(topic, partition):
+                        elsewhere.add((group_id, topic))
+                    else:
+                        lag = self._lag(topic, partition, committed.offset)
+                        lags.append((place, lag))
+                        of_topic[1] += max(lag, 0)
+                    if len(offsets) % LOOKED_AT_ONCE == 0:
                         yield exporter.GROUP_OFFSET, []
             yield exporter.GROUP_OFFSET, []
         yield from in_readings(exporter.GROUP_OFFSET, iter(offsets))
@@ -67,7 +71,9 @@ class GroupReadings:
             exporter.GROUP_OFFSET_SUM, ((key, offset) for key, (offset, _) in sums.items())
         )
         for family in (exporter.GROUP_LAG_SUM, others.KMINION_GROUP_TOPIC_LAG):
-            yield from in_readings(family, ((key, lag) for key, (_, lag) in sums.items()))
+            # A sum without those of other brokers would be too low, and an alert silent.
+            known = ((key, lag) for key, (_, lag) in sums.items() if key not in elsewhere)
+            yield from in_readings(family, known)
 
     def _lag(self, topic_name: str, index: int, offset: int) -> int:
         lag = lag_behind(log_end_offset(self._catalog, topic_name, index), offset)

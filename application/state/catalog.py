@@ -202,6 +202,17 @@ class Catalog:
                 del self._loaded[partition_id]
             self._purgatory.advanced(partition)
 
+    def is_elsewhere(self, topic_name: str, index: int) -> bool:
+        """Whether this broker does not know the log of a partition: another one leads it, or none.
+
+        False if there is no such partition.
+        """
+        topic = self.topic(topic_name)
+        if topic is None or not 0 <= index < len(topic.partition_ids):
+            return False
+        leader = self._placement.leader(topic.partition_ids[index])
+        return leader.node_id != self._placement.node_id
+
     def partition_by_id(self, partition_id: int) -> Partition | None:
         """None if it was not used since the start, or its topic was deleted."""
         return self._loaded.get(partition_id)

@@ -36,6 +36,17 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
   at most. An empty label stands for all users or all client ids, which share the rate.
 - Each of several brokers over one store has the metrics of the partitions that it leads, so sums
   over all are right. Replicas are brokers that may lead; they hold no copies.
+- **Lag of groups with several brokers**: the coordinator of a group knows its committed offsets,
+  and the leader of a partition its end. So there is `kafka_consumergroup_lag` only where one broker
+  is both, and a sum over a topic only if it leads all partitions in which the group has committed:
+  `OttlaGroupFallsBehind` and the dashboard, which use the sums, do not see the others. Prometheus
+  gets committed offsets and ends of all brokers, and computes the lag:
+
+  ```text
+  sum by (consumergroup, topic) (clamp_min(
+    0 - kafka_consumergroup_current_offset
+    + on (topic, partition) group_left () kafka_topic_partition_current_offset, 0))
+  ```
 - `ottla_store_free_bytes` of `ottla_store_used_bytes` are free: new records reuse them, and
   `ottla storage compact` returns them to the disk.
 
@@ -56,7 +67,7 @@ bytes, requests and failures, latency of Produce and of commits, connections, di
 `GET /topics/T/history` has the rates of a topic, `GET /groups/G/history` the lag of a group: of 200
 topics with traffic in that hour, and of the first 200 groups. The history is in memory (3 MB at
 most) and starts with the broker. Nothing is read from disk for it: the lag of a group is null until
-each of its partitions has been used since the start.
+each of its partitions has been used since the start, and while other brokers lead one of them.
 
 ## OpenTelemetry
 

@@ -18,12 +18,14 @@ from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.repositories.scopes import MARKERS
+from tests.fakes.batches import record_batch
 from tests.fakes.broker import FlakyLogStore, InProcessBroker
 from tests.fakes.client import LISTENER, FakeClient, FakeListener
 from tests.fakes.clock import FakeClock
 from tests.fakes.commit import Done, FakeCommit
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.membership import FakeMembers, FakeMembership
+from tests.fakes.offset_requests import at, commit
 from tests.fakes.placement import FakePlacement
 from tests.fakes.sealed_log import FakeSealedLog
 
@@ -78,6 +80,14 @@ class SharedStore:
         topic = self.brokers[on].topic(name, partitions)
         self.run()
         return topic
+
+    def led(self, name: str, by: int) -> list[int]:
+        """The indexes of the partitions of a topic that a broker leads, as it sees it."""
+        broker = self.brokers[by]
+        topic = broker.broker.catalog.topic(name)
+        assert topic is not None
+        ids = enumerate(topic.partition_ids)
+        return [index for index, each in ids if broker.leader(each)[0] == by]
 
     def release(self, view: StoreView) -> None:
         if self.holder is view:
@@ -250,3 +260,27 @@ class SharedBroker(InProcessBroker):
     def leader(self, partition_id: int) -> tuple[int, int]:
         """Node id and epoch, as this broker sees it."""
         return tuple(self.core.placement.leader(partition_id))
+
+
+def with_group_lag() -> tuple[SharedStore, list[int]]:
+    """Broker 1 coordinates two groups: `known` has lag 2 in a partition that it leads, `partly` in
+    one that broker 2 leads, too. With the indexes of both partitions.
+    """
+    shared = SharedStore()
+    for node_id in (1, 2):
+        shared.start(
+            node_id,
+            offsets_topic="on",
+            offsets_topic_num_partitions="1",
+            transaction_state_log_num_partitions="1",
+            default_replication_factor="2",
+        )
+    shared.topic("t", 4)
+    places = [shared.led("t", node_id)[0] for node_id in (1, 2)]
+    for node_id, index in zip((1, 2), places, strict=True):
+        shared.brokers[node_id].appended(record_batch(["a", "b", "c"]), "t", index)
+    client = shared.brokers[1].client()
+    for group_id, indexes in (("known", places[:1]), ("partly", places)):
+        commit(client, group_id, ("t", [at(index, 1) for index in indexes]))
+    shared.run()
+    return shared, places

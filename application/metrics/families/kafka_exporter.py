@@ -43,7 +43,8 @@ UNDER_REPLICATED = _of_partition(
 GROUP_OFFSET = _of_committed("kafka_consumergroup_current_offset", "Committed offset of the group.")
 GROUP_LAG = _of_committed(
     "kafka_consumergroup_lag",
-    "Records from the committed offset of the group to the high watermark.",
+    "Records from the committed offset of the group to the high watermark; of partitions that this "
+    "broker leads.",
 )
 GROUP_OFFSET_SUM = _of_group_and_topic(
     "kafka_consumergroup_current_offset_sum",
@@ -51,6 +52,7 @@ GROUP_OFFSET_SUM = _of_group_and_topic(
 )
 GROUP_LAG_SUM = _of_group_and_topic(
     "kafka_consumergroup_lag_sum",
-    "Consumer lag of the group over all partitions of the topic.",
+    "Consumer lag of the group over all partitions of the topic; only if this broker leads those "
+    "with a committed offset.",
 )
 GROUP_MEMBERS = gauge("kafka_consumergroup_members", "Members of the group.", "consumergroup")

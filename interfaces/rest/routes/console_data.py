@@ -17,7 +17,7 @@ from starlette.responses import Response
 from application.cluster.replicas import ReplicasOf
 from application.metrics.families.request_counts import totals_of
 from application.partitions.compaction import PartitionState
-from application.summaries import Summaries
+from application.summaries import Summaries, sum_of_known
 from domain.cluster.nodes import NO_LEADER
 from domain.groups.group import Group
 from domain.security.access import Operation, ResourceType
@@ -46,12 +46,12 @@ class ConsoleDataRoutes(ShortRoutes):
 
     @get("/topics")
     async def topics(self, request: Request) -> Response:
-        lags: dict[str, int] = {}
+        lags: dict[str, int | None] = {}
         for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
-            lags[topic] = lags.get(topic, 0) + lag
+            lags[topic] = sum_of_known((lags.get(topic, 0), lag))
         return await self._list(request, "ConsoleData", self._topics(exchange_of(request), lags))
 
-    def _topics(self, exchange: Exchange, lags: dict[str, int]) -> Iterator[Row]:
+    def _topics(self, exchange: Exchange, lags: dict[str, int | None]) -> Iterator[Row]:
         for topic, records, size_bytes, _ in self._summaries.topics():
             if not exchange.may_describe(ResourceType.TOPIC, topic.name):
                 continue
@@ -60,7 +60,9 @@ class ConsoleDataRoutes(ShortRoutes):
                 "partitions": len(topic.partition_ids),
                 "records": records,
                 "size_bytes": size_bytes,
+                # null: of no group, or other brokers lead some.
                 "lag": lags.get(topic.name),
+                "has_groups": topic.name in lags,
                 "configs": len(topic.configs),
             }
 
@@ -211,6 +213,7 @@ class ConsoleDataRoutes(ShortRoutes):
                 "current_offset": one.current_offset,
                 "end_offset": one.log_end_offset,
                 "lag": one.lag,
+                "is_elsewhere": one.is_elsewhere,
                 "member_id": one.member and one.member.member_id,
                 "client_id": one.member and one.member.client_id,
             }
@@ -233,7 +236,8 @@ class ConsoleDataRoutes(ShortRoutes):
         """The page polls it every two seconds, and computes rates from the totals."""
         topics = await all_of(self._admin, self._summaries.topics())
         groups = await all_of(self._admin, self._summaries.groups())
-        lagging = sorted((one for one in groups if one.lag), key=lambda one: one.lag, reverse=True)
+        lags = [(one.lag, one.group) for one in groups if one.lag]
+        lagging = sorted(lags, key=lambda one: one[0], reverse=True)
         totals, produce = totals_of(self._admin.counted())
         commits = self._admin.history.commits
         volume = self._broker.topics.log_dirs.volume
@@ -251,9 +255,11 @@ class ConsoleDataRoutes(ShortRoutes):
                 "partitions": self._broker.catalog.partition_count(),
                 "groups": len(groups),
                 "groups_with_lag": len(lagging),
+                # Other brokers lead partitions that they read.
+                "groups_of_unknown_lag": sum(one.lag is None for one in groups),
                 "lagging": [
-                    {"group_id": one.group.group_id, "state": one.group.state_name, "lag": one.lag}
-                    for one in lagging[:LAGGING]
+                    {"group_id": group.group_id, "state": group.state_name, "lag": lag}
+                    for lag, group in lagging[:LAGGING]
                 ],
                 "connections": len(self._admin.connections()),
                 "max_connections": self._broker.config.max_connections,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from operator import attrgetter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NotRequired, Self
 
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
@@ -79,7 +79,7 @@ class LagBody(OfGroup):
     topic_name: Annotated[str, attrgetter("topic")]
     partition_id: Annotated[int, attrgetter("partition")]
     current_offset: int
-    #: null: the log cannot be read.
+    #: null: the log cannot be read, or another broker leads the partition.
     log_end_offset: int | None
     lag: int | None
     #: Empty: the partition is assigned to no member.
@@ -90,18 +90,19 @@ class LagBody(OfGroup):
 
 @resource("KafkaConsumerGroupLagSummary", "consumer-groups/{consumer_group_id}/lag-summary")
 class LagSummaryBody(OfGroup):
-    max_lag_consumer_id: str
+    #: All null: other brokers lead partitions of the group, so that its lag is not known here.
+    max_lag_consumer_id: str | None
     max_lag_instance_id: str | None
-    max_lag_client_id: str
-    max_lag_topic_name: str
-    max_lag_partition_id: int
-    max_lag: int
-    total_lag: int
+    max_lag_client_id: str | None
+    max_lag_topic_name: str | None
+    max_lag_partition_id: int | None
+    max_lag: int | None
+    total_lag: int | None
     #: All consumers of the group if the partition is assigned to no member.
-    max_lag_consumer: Related
-    max_lag_partition: Annotated[
-        Related, "topics/{max_lag_topic_name}/partitions/{max_lag_partition_id}"
-    ]
+    max_lag_consumer: Related | None
+    max_lag_partition: Related | None
+    #: Only where the lag is not known: a sentence that says why.
+    warnings: NotRequired[list[str]]
 
 
 def as_constant(state: str) -> str:
@@ -111,9 +112,13 @@ def as_constant(state: str) -> str:
 
 def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> dict[str, Any]:
     """Of at least one partition. Of several with the same lag the first one is the maximum."""
+    elsewhere = sum(lag.is_elsewhere for lag in lags)
+    if elsewhere:
+        return _unknown_lag_body(group_id, elsewhere, len(lags), urls)
     largest = fields(LagBody, max(lags, key=lambda lag: lag.lag or 0), consumer_group_id=group_id)
     names = ("consumer_id", "instance_id", "client_id", "topic_name", "partition_id")
     consumer = [largest["consumer_id"]] if largest["consumer_id"] else []
+    partition = urls("topics", largest["topic_name"], "partitions", str(largest["partition_id"]))
     return body(
         LagSummaryBody,
         urls,
@@ -121,8 +126,19 @@ def lag_summary_body(group_id: str, lags: list[PartitionLag], urls: Urls) -> dic
         max_lag=largest["lag"] or 0,
         total_lag=sum(each.lag or 0 for each in lags),
         max_lag_consumer={"related": urls("consumer-groups", group_id, "consumers", *consumer)},
+        max_lag_partition={"related": partition},
         **{f"max_lag_{name}": largest[name] for name in names},
     )
+
+
+def _unknown_lag_body(group_id: str, elsewhere: int, of: int, urls: Urls) -> dict[str, Any]:
+    lags = {name: None for name in LagSummaryBody.__annotations__ if "lag" in name}
+    warning = (
+        f"Other brokers lead {elsewhere} of the {of} partitions with committed offsets, and know "
+        "their ends: ottla group describe asks them"
+    )
+    summary = body(LagSummaryBody, urls, consumer_group_id=group_id, **lags)
+    return {**summary, "warnings": [warning]}
 
 
 # ---- resetting offsets

@@ -63,7 +63,8 @@ export function open(root, { names: [id], signal }) {
       const state = JSON.stringify([group.state, group.members.length])
       if (head.dataset.state !== state) drawHead(group)
       head.dataset.state = state
-      lag.textContent = `total lag ${count(total(group.partitions))}`
+      const all = total(group.partitions)
+      lag.textContent = all === null ? 'other brokers lead some: their lag is not known here' : `total lag ${count(all)}`
       fill(lags, group.partitions, noLags)
       fill(members, group.members, noMembers)
       return sections
@@ -77,7 +78,9 @@ function fill(table, rows, nothing) {
   nothing.hidden = rows.length > 0
 }
 
+/** null: other brokers lead some of them. */
 function total(partitions) {
+  if (partitions.some((one) => one.is_elsewhere)) return null
   return partitions.reduce((sum, one) => sum + (one.lag ?? 0), 0)
 }
 

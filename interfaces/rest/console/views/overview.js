@@ -67,7 +67,7 @@ function tilesOf(overview) {
   return [
     tile('Records in', last ? `${short(last.messages_in_per_sec)}/s` : '–', `${short(overview.totals.messages_in)} in total`),
     tile('Topics', count(overview.topics), plural(overview.partitions, 'partition')),
-    tile('Groups', count(overview.groups), `${count(overview.groups_with_lag)} with lag`),
+    tile('Groups', count(overview.groups), `${count(overview.groups_with_lag)} with lag${overview.groups_of_unknown_lag ? `, ${count(overview.groups_of_unknown_lag)} unknown` : ''}`),
     tile('Connections', count(overview.connections), `of ${count(overview.max_connections)}`),
     tile('Data', bytes(overview.disk.data_bytes), overview.disk.total_bytes > 0 ? `${bytes(overview.disk.free_bytes)} of ${bytes(overview.disk.total_bytes)} free` : `in ${overview.disk.place}`),
   ]
@@ -75,6 +75,9 @@ function tilesOf(overview) {
 
 function lagOf(overview) {
   const title = h('h2', {}, 'Groups with the most lag', h('a', { href: to('groups') }, 'All groups'))
+  if (!overview.lagging.length && overview.groups_of_unknown_lag) {
+    return [title, empty('The lag is not known here', 'Other brokers lead partitions of these groups: ottla group describe asks them.')]
+  }
   if (!overview.lagging.length) {
     return [title, empty(overview.groups ? 'No group lags behind' : 'There are no groups yet', overview.groups ? 'All groups have read all records.' : 'A group appears with its first member or its first committed offset.')]
   }

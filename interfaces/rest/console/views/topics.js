@@ -13,7 +13,7 @@ const COLUMNS = [
   { name: 'partitions', title: 'Partitions', end: true, width: 'clamp(94px, 12vw, 104px)', compare: (topic) => topic.partitions, cell: (topic) => count(topic.partitions) },
   { name: 'records', title: 'Offsets', end: true, width: 'clamp(94px, 12vw, 112px)', compare: (topic) => topic.records, cell: (topic) => count(topic.records) },
   { name: 'size', title: 'Size', end: true, wide: true, width: '92px', compare: (topic) => topic.size_bytes, cell: (topic) => bytes(topic.size_bytes) },
-  { name: 'lag', title: 'Lag', end: true, wide: true, width: '104px', compare: (topic) => topic.lag, cell: (topic) => (topic.lag === null ? h('span', { class: 'soft' }, 'no group') : count(topic.lag)) },
+  { name: 'lag', title: 'Lag', end: true, wide: true, width: '104px', compare: (topic) => topic.lag, cell: (topic) => (!topic.has_groups ? h('span', { class: 'soft' }, 'no group') : count(topic.lag)) },
   { name: 'configs', title: 'Configs set', end: true, wider: true, width: '124px', compare: (topic) => topic.configs, cell: (topic) => (topic.configs ? h('a', { href: to('topics', topic.name, 'configs') }, count(topic.configs)) : h('span', { class: 'soft' }, '–')) },
 ]
 

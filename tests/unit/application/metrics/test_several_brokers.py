@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from application.metrics.broker import BrokerReadings
+from application.metrics.groups import GroupReadings
 from application.metrics.topics import TopicReadings
-from tests.fakes.shared_store import SharedBroker, SharedStore
+from tests.fakes.shared_store import SharedBroker, SharedStore, with_group_lag
 from tests.unit.application.metrics.figures import Figures, by_labels
 
 KAFKA = "kafka_controller_kafkacontroller"
@@ -37,6 +38,19 @@ def test_each_broker_counts_what_it_leads() -> None:
         led = [key for key in found if key[0] == "kafka_topic_partition_leader"]
         assert [found[key] for key in led] == [node_id] * 2
         assert found["ottla_lease_seconds",] == 6
+
+
+def test_a_lag_that_is_not_known_here_is_not_exported() -> None:
+    shared, (here, elsewhere) = with_group_lag()
+    broker = shared.brokers[1].broker
+    groups = broker.groups
+    found = by_labels(GroupReadings(groups.registry, groups.offsets, broker.catalog).read())
+    for name in ("kafka_consumergroup_lag_sum", "kminion_kafka_consumer_group_topic_lag"):
+        assert {key[1:]: found[key] for key in found if key[0] == name} == {("known", "t"): 2}
+    lags = {key[1:]: found[key] for key in found if key[0] == "kafka_consumergroup_lag"}
+    assert lags == {(group_id, "t", str(here)): 2 for group_id in ("known", "partly")}
+    assert found["kafka_consumergroup_current_offset", "partly", "t", str(elsewhere)] == 1
+    assert found["kafka_consumergroup_current_offset_sum", "partly", "t"] == 2
 
 
 def test_all_brokers_have_an_address() -> None:

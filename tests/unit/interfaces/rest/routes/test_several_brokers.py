@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.admin import FakeAdmin, facts
 from tests.fakes.batches import record_batch
-from tests.fakes.shared_store import SharedStore
+from tests.fakes.shared_store import SharedStore, with_group_lag
 
 
 @pytest.fixture
@@ -80,6 +80,39 @@ def test_the_replication_factor_is_the_number_of_replicas(admin: FakeAdmin) -> N
     assert created(name="a", replicas_assignments=assigned) == 2
     cloned = admin.post("/topics/t:clone", {"topic_name": "c"}).json
     assert cloned["replication_factor"] == 2
+
+
+def test_the_lag_of_what_another_broker_leads_is_null() -> None:
+    store, (here, elsewhere) = with_group_lag()
+    admin = FakeAdmin(store.brokers[1])
+    names = ("current_offset", "log_end_offset", "lag")
+    lags = {one["partition_id"]: one for one in admin.get("/groups/partly/lags").json["data"]}
+    assert facts(lags[here], *names) == (1, 3, 2)
+    assert facts(lags[elsewhere], *names) == (1, None, None)
+    known = admin.get("/groups/known/lag-summary").json
+    assert facts(known, "max_lag", "total_lag", "max_lag_partition_id") == (2, 2, here)
+    assert known["max_lag_partition"]["related"].endswith(f"/topics/t/partitions/{here}")
+    assert "warnings" not in known
+    unknown = admin.get("/groups/partly/lag-summary").json
+    assert unknown.keys() - known.keys() == {"warnings"}
+    assert {unknown[name] for name in unknown if name.startswith(("max_", "total_"))} == {None}
+    assert unknown["warnings"][0].startswith("Other brokers lead 1 of the 2 partitions")
+
+
+def test_the_console_shows_no_lag_that_is_too_low() -> None:
+    store, (here, elsewhere) = with_group_lag()
+    admin = FakeAdmin(store.brokers[1])
+    for path in ("groups", "consumers?topic=t"):
+        rows = admin.get(f"/console/data/{path}").json["data"]
+        assert {one["group_id"]: one["lag"] for one in rows} == {"known": 2, "partly": None}
+    topics = {one["name"]: one for one in admin.get("/console/data/topics").json["data"]}
+    assert facts(topics["t"], "lag", "has_groups") == (None, True)
+    overview = admin.get("/console/data/overview").json
+    assert facts(overview, "groups_with_lag", "groups_of_unknown_lag") == (1, 1)
+    assert [one["group_id"] for one in overview["lagging"]] == ["known"]
+    rows = admin.get("/console/data/groups/partly").json["partitions"]
+    found = {one["partition"]: facts(one, "lag", "is_elsewhere") for one in rows}
+    assert found == {here: (2, False), elsewhere: (None, True)}
 
 
 def test_a_broker_without_a_replica_is_named(admin: FakeAdmin) -> None:
