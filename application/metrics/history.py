@@ -159,8 +159,13 @@ class History:
         self._groups.add(lags)
 
     def _read_traffic(self) -> Job[Traffic]:
-        traffic: Traffic = {}
-        for number, partition in enumerate(self._catalog.loaded()):
+        # Both as they are now: a partition that leaves meanwhile is counted once.
+        loaded = self._catalog.loaded()
+        traffic: Traffic = {
+            name: [left.next_offset - left.first_offset, left.bytes_in, left.bytes_out]
+            for name, left in self._catalog.left_traffics()
+        }
+        for number, partition in enumerate(loaded):
             counts = partition.traffic
             if counts.bytes_in or counts.bytes_out:
                 end = max(counts.next_offset, partition.durable.next_offset)

@@ -51,6 +51,7 @@ _TRAFFIC = (
     (jmx.FETCH_REQUESTS, "fetches"),
     (jmx.FAILED_FETCH, "failed_fetches"),
 )
+_NOTHING: Counter[str] = Counter()
 _RATES = (("BytesInPerSec", "bytes_in"), ("BytesOutPerSec", "bytes_out"))
 
 
@@ -101,8 +102,17 @@ class _TopicSnapshot:
 
     def count(self, partition: Partition) -> None:
         traffic = partition.traffic
-        self.sums["messages"] += max(traffic.next_offset, partition.high_watermark)
+        end = max(traffic.next_offset, partition.high_watermark)
+        self.sums["messages"] += end - traffic.counted_from
         self.count_traffic(traffic)
+
+    def count_left(self, traffic: Traffic) -> None:
+        self.sums["messages"] += traffic.next_offset - traffic.counted_from
+        self.count_traffic(traffic)
+
+    def at_least(self, before: Counter[str]) -> None:
+        for field, value in before.items():
+            self.sums[field] = max(self.sums[field], value)
 
     def count_traffic(self, traffic: Traffic) -> None:
         for _, field in _TRAFFIC:
@@ -150,7 +160,7 @@ class TopicReadings:
     ) -> None:
         """`many_loaded` is called after every hundred loaded partitions: they are never freed.
 
-        `followed`: what this broker has served of a partition that another one leads.
+        `followed`: what this broker has served of a partition while another one led it.
         """
         self._followed = followed
         self._catalog = catalog
@@ -161,6 +171,8 @@ class TopicReadings:
         self._is_under_min_isr = is_under_min_isr
         self._rates: dict[tuple[str, str], Rate] = {}
         self._rated_ms: int | None = None
+        #: By topic, as last reported: a partition may leave while others are read.
+        self._counted: dict[bytes, Counter[str]] = {}
 
     def read(self) -> Iterator[Reading]:
         topics = list(self._catalog)
@@ -169,8 +181,12 @@ class TopicReadings:
         yield others.REDPANDA_PARTITIONS, [((), sum(count for _, count in counts))]
         snapshots: list[_TopicSnapshot] = []
         replicas_of, tally = ReplicasOf(self._placement), _Tally(self._placement)
+        counted: dict[bytes, Counter[str]] = {}
         for topic in topics:
             seen = _TopicSnapshot(topic.name)
+            left = self._catalog.left_traffic(topic.name)
+            if left is not None:
+                seen.count_left(left)
             for index in range(len(topic.partition_ids)):
                 # Others run meanwhile: it may have been changed, or be gone.
                 current = self._catalog.topic_by_id(topic.topic_id)
@@ -186,8 +202,12 @@ class TopicReadings:
                 if not loaded or index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
             else:
+                seen.at_least(self._counted.get(topic.topic_id, _NOTHING))
+                counted[topic.topic_id] = seen.sums
                 snapshots.append(seen)
             yield exporter.PARTITIONS, []
+        if not self._placement.is_alone:
+            self._counted = counted
         unreadable = sum(seen.unreadable for seen in snapshots)
         yield from tally.read(unreadable)
         yield from self._of_partitions(snapshots)
@@ -202,12 +222,13 @@ class TopicReadings:
     def _look_at(
         self, topic: Topic, index: int, seen: _TopicSnapshot, described: DescribedReplicas
     ) -> None:
+        followed = self._followed(topic.partition_ids[index])
+        if followed is not None:
+            seen.count_traffic(followed)  # its leader counts the rest
         try:
             partition = self._catalog.partition(topic, index)
         except NotLeaderOrFollower:
-            traffic = self._followed(topic.partition_ids[index])
-            if traffic is not None:
-                seen.count_traffic(traffic)  # its leader counts the rest
+            return
         except StorageFailed:
             seen.unreadable += 1  # the catalogue has logged it
             partition = self._catalog.loaded_partition(topic, index)

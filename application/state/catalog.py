@@ -21,6 +21,7 @@ from domain.errors import (
     UnknownTopicOrPartition,
 )
 from domain.partitions.partition import Partition
+from domain.partitions.traffic import Traffic
 from domain.topics.topic import Topic, collision_key
 
 
@@ -48,6 +49,10 @@ class Catalog:
         self.topic_by_id: Callable[[bytes], Topic | None] = self._by_id.get
         self._collisions: dict[str, dict[str, None]] = {}
         self._loaded: dict[int, Partition] = {}
+        #: Other brokers lead these, or have led them.
+        self._moved: set[int] = set()
+        #: What partitions have counted that other brokers lead now, by topic.
+        self._left: dict[str, Traffic] = {}
         self._layout_watched: dict[str, list[Callable[[], None]]] = {}
         self._configs: dict[bytes, TopicConfig] = {}
         #: Rises with every change, so that responses made from the catalogue can be cached.
@@ -56,6 +61,8 @@ class Catalog:
         self.layout_revision = 0
         for topic in topics.load():
             self.put(topic)
+            if not placement.is_alone:
+                self._note_moved(topic.partition_ids)
         placement.on_moved(self._leaders_changed)
 
     def __iter__(self) -> Iterator[Topic]:
@@ -170,7 +177,11 @@ class Catalog:
     def _load(self, topic: Topic, index: int, waits: bool) -> Partition:
         partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
         self._recover(partition, waits)
-        partition.traffic.first_offset = partition.high_watermark
+        traffic = partition.traffic
+        traffic.first_offset = partition.high_watermark
+        if partition.partition_id in self._moved:
+            # Before that others have counted.
+            traffic.counted_from = traffic.first_offset
         self._loaded[partition.partition_id] = partition
         return partition
 
@@ -191,6 +202,7 @@ class Catalog:
     def _leaders_changed(self, partition_ids: Collection[int]) -> None:
         """Repeats delayed fetches of partitions with another leader or leader epoch."""
         self.revision += 1  # cached responses contain nodes and leaders
+        self._note_moved(partition_ids)
         for partition_id in partition_ids:
             partition = self._loaded.get(partition_id)
             if partition is None:
@@ -199,7 +211,7 @@ class Catalog:
             if leader.node_id == self._placement.node_id:
                 partition.lead(leader)  # staged batches remain
             else:
-                del self._loaded[partition_id]
+                self._leave(partition)
             self._purgatory.advanced(partition)
 
     def is_elsewhere(self, topic_name: str, index: int) -> bool:
@@ -212,6 +224,24 @@ class Catalog:
             return False
         leader = self._placement.leader(topic.partition_ids[index])
         return leader.node_id != self._placement.node_id
+
+    def _note_moved(self, partition_ids: Iterable[int]) -> None:
+        own = (self._placement.node_id, NO_LEADER.node_id)
+        lead = self._placement.leader
+        self._moved.update(each for each in partition_ids if lead(each).node_id not in own)
+
+    def _leave(self, partition: Partition) -> None:
+        del self._loaded[partition.partition_id]
+        self._moved.add(partition.partition_id)
+        left = self._left.setdefault(partition.topic, Traffic())
+        left.add(partition.traffic, partition.high_watermark)
+
+    def left_traffic(self, topic_name: str) -> Traffic | None:
+        """What its partitions have counted here that other brokers lead now."""
+        return self._left.get(topic_name)
+
+    def left_traffics(self) -> Iterable[tuple[str, Traffic]]:
+        return self._left.items()
 
     def partition_by_id(self, partition_id: int) -> Partition | None:
         """None if it was not used since the start, or its topic was deleted."""
@@ -274,6 +304,8 @@ class Catalog:
         self.revision += 1
         self.layout_revision = self.revision
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
+        self._moved.difference_update(topic.partition_ids)
+        self._left.pop(topic.name, None)
         for partition in held:
             if partition is not None:
                 self._purgatory.advanced(partition)

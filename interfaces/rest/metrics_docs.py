@@ -26,7 +26,7 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
   1,000 requests a second, else 100 in each tenth of a second, and those that failed or were slow.
 - A request whose connection ended before its response counts in
   `ottla_requests_without_response_total` only.
-- Counters do not go down while a partition cannot be read.
+- Counters do not go down while a partition cannot be read, or when another broker leads it.
 - A scrape is read in slices of a millisecond; scrapes that overlap get the same text. The first one
   loads all partitions that no client has used since the start. It has 40 lines for each API in use
   and 8 for each partition: 81 KB with ten topics.

@@ -12,7 +12,9 @@ def _of_topic(name: str, text: str) -> Family:
 
 
 MESSAGES_IN = _of_topic(
-    "messagesin", "Records appended to the topic since its creation (MessagesInPerSec)."
+    "messagesin",
+    "Records appended to the topic since its creation (MessagesInPerSec); to partitions that other "
+    "brokers have led, while this one leads them.",
 )
 BYTES_IN = _of_topic(
     "bytesin", "Bytes of batches appended to the topic since the start (BytesInPerSec)."

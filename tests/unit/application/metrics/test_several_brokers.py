@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 from application.metrics.broker import BrokerReadings
+from application.metrics.families.durations import Durations
 from application.metrics.groups import GroupReadings
+from application.metrics.history import History
 from application.metrics.topics import TopicReadings
+from tests.fakes.batches import record_batch
 from tests.fakes.shared_store import SharedBroker, SharedStore, with_group_lag
 from tests.unit.application.metrics.figures import Figures, by_labels
 
@@ -83,3 +86,71 @@ def test_the_controller_counts_what_a_fenced_broker_leaves() -> None:
         family = f"kafka_topic_partition_{name}"
         values = [value for key, value in of_partitions.items() if key[0] == family]
         assert sum(values) == expected, name  # type: ignore[arg-type]
+
+
+COUNTERS = ("messagesin", "bytesin", "bytesout", "totalproducerequests", "totalfetchrequests")
+
+
+def counters(readings: TopicReadings) -> dict[str, float]:
+    found = by_labels(readings.read())
+    names = {name: f"kafka_server_brokertopicmetrics_{name}_total" for name in COUNTERS}
+    return {name: found[key, "t"] for name, key in names.items()}  # type: ignore[misc]
+
+
+def test_counters_do_not_go_down_when_leaders_move_away() -> None:
+    shared = SharedStore()
+    for node_id in (1, 2):
+        shared.start(node_id, default_replication_factor="2", auto_leader_rebalance_enable="false")
+    shared.topic("t", 2)
+    readings = {
+        node_id: TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement)
+        for node_id, fake in shared.brokers.items()
+    }
+    for node_id, fake in shared.brokers.items():
+        [index] = shared.led("t", node_id)
+        fake.appended(record_batch(["r"] * 10 * node_id), "t", index)
+    first, second = (counters(readings[node_id]) for node_id in (1, 2))
+    assert (first["messagesin"], second["messagesin"]) == (10, 20)
+    assert first["bytesin"] > 0
+
+    moved = shared.led("t", 1)[0]
+    shared.brokers[1].broker.hand_over_all()
+    shared.run()
+    assert counters(readings[1]) == first
+    assert counters(readings[2]) == second, "what came before has been counted by broker 1"
+    shared.brokers[2].appended(record_batch(["r"] * 5), "t", moved)
+    assert counters(readings[2])["messagesin"] == 25
+
+    shared.brokers[2].broker.hand_over_all()
+    shared.run()
+    assert len(shared.led("t", 1)) == 2
+    assert counters(readings[1]) == first
+    shared.brokers[1].appended(record_batch(["r"]), "t", moved)
+    assert counters(readings[1])["messagesin"] == 11
+    assert counters(readings[2])["messagesin"] == 25
+    delete = shared.brokers[1].broker.topics.delete_topics
+    [topic] = list(shared.brokers[1].broker.catalog)
+    delete.delete([topic])
+    shared.run()
+    assert [fake.broker.catalog.left_traffic("t") for fake in shared.brokers.values()] == [None] * 2
+
+
+def test_the_history_counts_what_has_left() -> None:
+    shared = three()
+    fake = shared.brokers[1]
+    fake.appended(record_batch(["r"] * 10), "t", shared.led("t", 1)[0])
+    history = History(
+        fake.broker.catalog, fake.broker.groups.offsets, fake.broker.background, fake.clock,
+        list, Durations(), lambda: (0, 0, 0),
+    )  # fmt: skip
+    sampled = [0.0]
+    for hand_over in (True, False):
+        fake.clock.advance(10_000)
+        fake.broker.background.run(history.sample())
+        shared.run()
+        sampled.append([*history.topic("t")][-1][1])
+        if hand_over:
+            fake.broker.hand_over_all()
+            shared.run()
+    assert sampled[1] > 0
+    assert sampled[2] == 0
