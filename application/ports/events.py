@@ -41,6 +41,21 @@ BROKER = {
         "`broker.session.timeout.ms`; or the database has lost commits (`storage_failed` says so). "
         "It starts again.",
     ),
+    "broker_joined": Event(
+        INFO, "broker", "Another broker has joined the cluster, or is back: it may lead partitions."
+    ),
+    "broker_left": Event(
+        INFO + WARNING,
+        "broker partitions",
+        "Another broker has stopped, or was silent for longer than `broker.session.timeout.ms`. "
+        "`partitions`: those that it had not handed over, which others take over now.",
+    ),
+    "leaders_moved": Event(
+        INFO,
+        "gained from_brokers lost to_brokers",
+        "Partitions of which this broker is the leader now, and of which it is not any more. A "
+        "line for each commit that moves leaders: at most 1,000 partitions.",
+    ),
     "drain_timed_out": Event(
         WARNING,
         "waited_seconds",

@@ -29,11 +29,14 @@ def make_cluster(core: Core) -> Cluster:
     )
     if placement is None or registrations is None or membership is None:
         return Cluster(ReplicaAssignment(core.config.node_id))
+    from application.cluster.cluster_log import ClusterLog
     from application.cluster.controller import Controller
     from application.cluster.leadership import Leadership
     from application.cluster.moves import Moves
     from application.cluster.shared_assignment import SharedReplicaAssignment
 
+    # First: leaders that move because of a broker are logged after it.
+    ClusterLog(registrations, membership, core.events)
     return Cluster(
         SharedReplicaAssignment(registrations, membership),
         Moves(registrations, membership, core.cluster_changes, core.background),
