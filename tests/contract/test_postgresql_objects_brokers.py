@@ -121,6 +121,45 @@ def test_a_leader_changes_while_an_object_is_written(
     assert read(third) == batches(3)
 
 
+def test_a_partition_goes_and_returns_while_an_object_is_written(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its entries are in the current tail of the other broker, which compacts them there."""
+    second, first = leading(cluster, 2), cluster.join(1)
+    assert isinstance(first.storage.commit, PostgresCommit)
+    assert isinstance(second.storage.log, PostgresLogStore)
+    assert isinstance(second.storage.commit, PostgresCommit)
+    second.storage.log._contents.tails._most_bytes = 1 << 20
+    monkeypatch.setattr(second.storage.commit, "_sealing", None)
+    append(second, 0, 1, 2)
+    seals = first.storage.commit._sealing
+    assert seals is not None
+    seal, returned = seals._seal, []
+
+    def hand_over(leader: JoinedBroker, to: JoinedBroker, epoch: int) -> None:
+        leader.lead(P, to.node_id, epoch)
+        assert leader.commit() is None
+        to.run_until(lambda: to.storage.log.partition_ids())
+
+    def go_and_return(new: object) -> bool:
+        if not returned:
+            returned.append(new)
+            hand_over(first, second, epoch=3)
+            compacted = [batch(1, b"compacted", 0)]
+            second.patiently(lambda: second.storage.log.replace(P, 0, 1, compacted, []))
+            assert second.commit() is None
+            hand_over(second, first, epoch=4)
+        return seal(new)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(seals, "_seal", go_and_return)
+    hand_over(second, first, epoch=2)
+    append(first, 3)
+    assert returned
+    append(first, 4)
+    expected = batch(1, b"compacted", 0) + b"".join(batch(one, b"x") for one in (2, 3, 4))
+    assert read(first) == expected
+
+
 def test_nothing_is_sealed_before_a_broker_leads_again(
     cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,8 @@ class NewObject(NamedTuple):
     #: Where its entries were before; none of a commit.
     parts: Sequence[Part]
     entries: Sequence[ObjectEntry]
+    #: How often the broker had lost partitions when they were read.
+    losses: int = 0
 
 
 class ObjectData:

@@ -16,11 +16,18 @@ from infrastructure.storage.postgresql.statement import composed, object_columns
 
 
 class Seal:
-    """What has changed since the object was written stays where it is."""
+    """What has changed since the object was written stays where it is.
 
-    def __init__(self, new: NewObject, new_plan: Callable[[int], Plan]) -> None:
+    All of it if partitions went to other brokers since, and may be back: in a current tail of its
+    own another broker replaces entries, and the runs stay as they were.
+    """
+
+    def __init__(
+        self, new: NewObject, new_plan: Callable[[int], Plan], losses: Callable[[], int]
+    ) -> None:
         self._new = new
         self._new_plan = new_plan
+        self._losses = losses
         self.plan = new_plan(new.number)
         self.dead_bytes = 0
 
@@ -32,7 +39,8 @@ class Seal:
             moved: list[Span] = []
             for _, span, size_bytes in parts:
                 left = plan.left_of(partition_id, span)
-                if left is None:
+                # After the runs: a partition that is back is lost before.
+                if left is None or self._losses() != new.losses:
                     self.dead_bytes += size_bytes
                     continue
                 plan.dead[span.tail] += size_bytes

@@ -151,6 +151,7 @@ class Sealing:
         with closing(self._server.connect(again=True)) as connection:
             given_up, self._given_up = self._given_up, []
             give_up(connection, given_up)
+            losses = self._contents.losses
             parts, data = self._read(connection, sources)
             if not parts:
                 return None
@@ -163,7 +164,7 @@ class Sealing:
         except ObjectsFailed as error:
             self._given_up.append(number)
             raise _Problem(str(error)) from error
-        return NewObject(number, name, len(data.data), parts, data.entries)
+        return NewObject(number, name, len(data.data), parts, data.entries, losses)
 
     def _read(self, connection: Rows, sources: _Sources) -> tuple[list[Part], ObjectData]:
         def execute(statement: str, values: Mapping[str, int]) -> Answer:

@@ -204,7 +204,7 @@ class Writer:
         return self._session.commit(_Nothing(), patience_s=0)
 
     def _seal(self, new: NewObject) -> StorageFailed | None:
-        seal = Seal(new, self._plan)
+        seal = Seal(new, self._plan, lambda: self._contents.losses)
         failure = self._session.commit(seal, patience_s=0)
         if failure is None:
             self._sealed(new, seal.plan, seal.dead_bytes)
