@@ -10,6 +10,7 @@ import pytest
 from domain.errors import StorageFailed
 from infrastructure.storage.postgresql import lost_commits
 from infrastructure.storage.postgresql.writer import Upkeep
+from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
@@ -181,6 +182,10 @@ def cluster() -> Iterator[JoinedBrokers]:
     cluster.close()
 
 
+def key_of(partition_id: int) -> bytes:
+    return partition_id.to_bytes(4, "big")
+
+
 def leading(cluster: JoinedBrokers) -> JoinedBroker:
     broker = cluster.join(1, through_relay=True)
     broker.lead(7, 1)
@@ -287,3 +292,49 @@ def test_a_partition_that_has_another_leader_since_is(cluster: JoinedBrokers) ->
     broker.run_until(lambda: broker.fenced)
     assert broker.storage.repeated_commits is not None
     assert broker.storage.repeated_commits() == 0
+
+
+def test_a_hand_over_that_was_lost_has_no_two_owners(cluster: JoinedBrokers) -> None:
+    """The next owner has committed nothing since, and the database has a change more again."""
+    broker, other = leading(cluster), cluster.join(2)
+    other.lead(8, 2)
+    assert other.commit() is None
+    broker.run_until(lambda: (LEADERS, key_of(8)) in broker.followed)
+    past = Past(cluster)
+    broker.followed.clear()
+    other.lead(8, 1, epoch=2)
+    assert other.commit() is None
+    broker.run_until(lambda: (LEADERS, key_of(8)) in broker.followed)
+    other.close()
+    cluster.relay.refuse()
+    past.return_to()
+    third = cluster.join(3)
+    third.lead(8, 2, epoch=2)
+    assert third.commit() is None
+    cluster.relay.accept()
+    broker.run_until(lambda: broker.fenced)
+
+
+def test_a_broker_goes_on_if_its_new_connection_has_newer_rows(cluster: JoinedBrokers) -> None:
+    """Others have changed some, and deleted a topic that it leads."""
+    broker, other = leading(cluster), cluster.join(2)
+    other.put(b"key", b"value")
+    assert other.commit() is None
+    broker.run_until(lambda: ("t", b"key") in broker.followed)
+    broker.followed.clear()
+    cluster.relay.refuse()
+    cluster.relay.cut()
+    other.put(b"key", b"newer")
+    other.put(b"other key", b"new")
+    other.put(key_of(7), None, LEADERS)
+    assert other.commit() is None
+    cluster.relay.accept()
+    broker.run_until(lambda: broker.followed)
+    assert sorted(broker.followed) == [
+        (LEADERS, key_of(7)),
+        ("t", b"key"),
+        ("t", b"other key"),
+    ]
+    broker.put(b"key", b"newest")
+    assert broker.commit() is None
+    assert broker.fenced == 0

@@ -148,6 +148,18 @@ class Contents:
 
         `rows`: with deleted ones. From any thread.
         """
+        leaders = [
+            (row.key, row.value)
+            for row in rows
+            if row.version > self.version and row.table == LEADERS
+        ]
+        return self.is_known_to(rows) and not self.lost_by(leaders)
+
+    def is_known_to(self, rows: Collection[Row]) -> bool:
+        """All that is shared is in these rows of a database, but for newer changes.
+
+        `rows`: with deleted ones.
+        """
         newer = [row for row in rows if row.version > self.version]
         found = {(row.table, row.key): row.value for row in rows if row.value is not None}
         known = {
@@ -159,8 +171,7 @@ class Contents:
         for row in newer:
             for one in (found, known):
                 one.pop((row.table, row.key), None)
-        leaders = [(row.key, row.value) for row in newer if row.table == LEADERS]
-        return found == known and not self.lost_by(leaders)
+        return found == known
 
     def go_back(self, connection: Rows, writer_id: int) -> dict[int, int]:
         """Runs and tails are those of a database that has lost commits; returns where its logs end.

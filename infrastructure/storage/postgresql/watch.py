@@ -3,6 +3,7 @@
     renews the lease, and learns of the other brokers
     ends the session of a broker whose lease is over
     reads the shared rows that others have changed, and the rows of what this broker leads by them
+    finds out, with a new connection, whether the database has lost some that are known here
     reads the markers that others have requested, or written
     waits for the right to change shared rows
 
@@ -38,6 +39,7 @@ from infrastructure.storage.postgresql.marker_rows import CHANGED
 from infrastructure.storage.postgresql.membership import PostgresMembership
 from infrastructure.storage.postgresql.server import Rows, Server, end_backend
 from infrastructure.storage.postgresql.session import RETRY_S, Session
+from infrastructure.storage.postgresql.shared_rows import SharedRows
 
 #: Another broker waits for the right to change shared rows.
 _TURN = "turn"
@@ -86,6 +88,8 @@ class Watch:
         self._next_try = self._next_ask = 0.0
         self._next_beat = 0.0
         self._next_cleaning = monotonic() + _CLEANING_S
+        #: The server may be another one than before.
+        self._is_new = False
         #: It was told of a change.
         self._is_told = self._markers_changed = True
         self._is_asked = False
@@ -198,7 +202,7 @@ class Watch:
         # It may have the right to change shared rows.
         end_backend(connection, self._backend)
         self._listen(connection)
-        self._is_told = self._markers_changed = True
+        self._is_new = self._is_told = self._markers_changed = True
         self._post(self.connected_again)
 
     def _listen(self, connection: Rows) -> None:
@@ -234,6 +238,11 @@ class Watch:
         self._wait(connection)
 
     def _look_around(self, connection: Rows) -> None:
+        if self._is_new:  # before anything newer is followed
+            self._is_new = False
+            version = self._contents.version
+            shared = shared_rows.shared(connection, also_deleted=True)
+            self._post(partial(self._compare, version, shared))
         if self._to_announce is not None:
             node = self._to_announce
             leases.announce(connection, node, self._joining.software, self._session.numbers)
@@ -349,6 +358,16 @@ class Watch:
             self._to_loop(call)
         except RuntimeError:  # the loop is closed
             self._link.ended.set()
+
+    def _compare(self, version: int, found: SharedRows) -> None:
+        """On the loop. A database that has lost changes which are known here may have as many
+        others: then its version does not say so.
+        """
+        contents = self._contents
+        if contents.changes_shared or contents.version != version:
+            self._is_new = True  # what was read may be older: again, with the next step
+        elif found.version < version or not contents.is_known_to(found.rows):
+            self.fenced()
 
     def _release_soon(self) -> None:
         """On the loop."""
