@@ -295,6 +295,14 @@ STORAGE = {
         "PostgreSQL has gained or lost synchronous standbys. With fewer copies than "
         "`min.insync.replicas` requests with acks=all get NOT_ENOUGH_REPLICAS.",
     ),
+    "store_copies_too_few": Event(
+        WARNING,
+        "copies min_insync_replicas",
+        "PostgreSQL has fewer copies than `min.insync.replicas`, the default of all topics, at the "
+        "start or from now on: requests with acks=all get NOT_ENOUGH_REPLICAS, and commits of "
+        "offsets COORDINATOR_NOT_AVAILABLE. Connect a synchronous standby, set `storage.copies` if "
+        "the provider hides it, or lower `min.insync.replicas`.",
+    ),
     "storage_close_failed": Event(
         ERROR, "error traceback", "The last commit or flush failed while the broker stopped."
     ),

@@ -43,6 +43,7 @@ class StorageHealth:
         self._repeated = 0
         #: Of each acknowledged record.
         self._copies: int | None = None
+        self._has_too_few_copies = False
         #: Failed ones, until a recovery is logged.
         self._commits = 0
         self._recovery_logged_from_ms = 0
@@ -116,13 +117,21 @@ class StorageHealth:
             self._events.info("objects_go_on")
         self._not_sealed = reason
 
-    def counted(self, copies: int) -> None:
-        """To be called now and then: the copies of each acknowledged record."""
+    def counted(self, copies: int, required: int = 1) -> None:
+        """To be called now and then: the copies of each acknowledged record, and how many acks=all
+        requires by default.
+        """
         before, self._copies = self._copies, copies
         if before is not None and copies < before:
             self._events.warning("store_copies_changed", copies=copies, before=before)
         elif before is not None and copies > before:
             self._events.info("store_copies_changed", copies=copies, before=before)
+        has_too_few = copies < required
+        if has_too_few and not self._has_too_few_copies:
+            self._events.warning(
+                "store_copies_too_few", copies=copies, min_insync_replicas=required
+            )
+        self._has_too_few_copies = has_too_few
 
     def reason(self) -> str | None:
         """Why the last commit failed, or is not done yet, or None."""

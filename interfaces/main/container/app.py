@@ -15,6 +15,7 @@ from application.ports.offset_repository import OffsetRepository
 from application.ports.pending import Pending
 from domain.configs.listener_security import ADMIN, RAW
 from domain.configs.listeners import EVERY_ADDRESS
+from domain.configs.topic import resolve_topic_config
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
@@ -262,11 +263,16 @@ class App:
         if self.storage.objects is not None:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_objects, self.storage.objects))
         if self.storage.copies is not None:
+            self._count_copies(self.storage.copies)
             self._now_and_then(CHECK_WAITS_MS, partial(self._look_at_copies, self.storage.copies))
 
     def _look_at_copies(self, copies: Copies) -> None:
         copies.look()
-        self.broker.commits.storage_health.counted(copies.count)
+        self._count_copies(copies)
+
+    def _count_copies(self, copies: Copies) -> None:
+        required = resolve_topic_config({}, self.broker.config).min_insync_replicas
+        self.broker.commits.storage_health.counted(copies.count, required)
 
     def _report_waits(self, waits_for: Callable[[], str | None]) -> None:
         self.broker.commits.storage_health.waits(waits_for())

@@ -10,6 +10,7 @@ from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 
 FAILED, RECOVERED = "storage_failed", "storage_recovered"
+TOO_FEW = "store_copies_too_few"
 
 
 @pytest.fixture
@@ -54,6 +55,19 @@ def test_a_change_of_copies_is_logged(fake: FakeBroker) -> None:
         ("warning", "store_copies_changed", {"copies": 1, "before": 2}),
         ("info", "store_copies_changed", {"copies": 2, "before": 1}),
     ]
+
+
+def test_too_few_copies_are_logged_at_the_start_and_when_it_becomes_so(fake: FakeBroker) -> None:
+    def counted(copies: int, required: int) -> list[dict[str, object]]:
+        fake.core.storage_health.counted(copies, required)
+        return [fields for _, event, fields in taken_lines(fake) if event == TOO_FEW]
+
+    assert counted(1, 2) == [{"copies": 1, "min_insync_replicas": 2}]
+    assert counted(1, 2) == []
+    assert counted(2, 2) == []
+    assert counted(1, 2) == [{"copies": 1, "min_insync_replicas": 2}]
+    assert counted(1, 1) == []
+    assert counted(1, 3) == [{"copies": 1, "min_insync_replicas": 3}], "the default was altered"
 
 
 def test_a_recovery_is_logged_and_then_the_next_failure(fake: FakeBroker) -> None:

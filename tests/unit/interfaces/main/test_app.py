@@ -20,6 +20,7 @@ from interfaces.kafka.connections import listener
 from interfaces.main.container import app as container_app
 from interfaces.main.container.app import App
 from tests.fakes import certificates
+from tests.fakes.copies import FakeCopies
 from tests.fakes.settings import settings
 
 
@@ -76,6 +77,16 @@ def test_a_failed_flush_is_logged_and_flushing_continues() -> None:
 
     log = run(until_the_second_flush, storage="memory://", flush_interval_ms="1")
     assert b"flush_failed" in log
+
+
+@pytest.mark.parametrize(("copies", "logged"), [(1, True), (2, False)])
+def test_too_few_copies_are_logged_at_the_start(copies: int, logged: bool) -> None:
+    async def started(app: App) -> None:
+        app.storage.copies = FakeCopies(copies)
+        app.start_upkeep()
+
+    log = run(started, storage="memory://", min_insync_replicas="2")
+    assert (b'"store_copies_too_few","copies":1,"min_insync_replicas":2' in log) == logged
 
 
 def test_the_file_of_the_store_is_checked_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
