@@ -38,7 +38,7 @@ def test_a_broker_follows_the_changes_of_others(cluster: JoinedBrokers) -> None:
 def test_a_broker_that_was_cut_off_learns_what_was_deleted_meanwhile(
     cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its lease is over, but nobody has fenced it."""
+    """Its lease is over, but no broker has ended its session."""
     monkeypatch.setattr("infrastructure.storage.postgresql.watch._CLEANING_S", 0)
     first, second = cluster.join(1), cluster.join(2, through_relay=True)
     for broker in (first, second):

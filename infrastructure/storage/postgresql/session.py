@@ -274,7 +274,8 @@ class Session:
                         self._check(self._resume())
                         continue
                     return contents.gained(self._link.connection, rows)
-                except Exception:  # not only of psycopg: the thread must go on
+                except Exception as error:  # not only of psycopg: the thread must go on
+                    self._problem = error
                     self._link.drop()
                     self._link.ended.wait(RETRY_S)
             return NOTHING_GAINED
