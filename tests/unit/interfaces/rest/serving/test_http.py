@@ -46,8 +46,11 @@ def admin(admin: FakeAdmin) -> FakeAdmin:
 async def serving(fake: FakeAdmin) -> AsyncIterator[tuple[str, int]]:
     """The server stops at the end of the block."""
     server = AdminServer(lambda hosts: UvicornServer(fake.admin, hosts), fake.admin.events)
-    yield server.open(listen("127.0.0.1", 0))
-    assert await server.drain(60)
+    try:
+        yield server.open(listen("127.0.0.1", 0))
+    finally:
+        drained = await server.drain(60)  # the loop would not end with an open server
+    assert drained
 
 
 def play(
