@@ -64,22 +64,27 @@ def test_a_collection_during_the_rewrite_does_no_harm() -> None:
     assert meanwhile
 
 
-def test_installed_files_import_only_below_the_package(tmp_path: Path) -> None:
-    stage(ROOT, tmp_path)
-    for source in tmp_path.rglob("*.py"):
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("staged")
+    stage(ROOT, folder)
+    return folder
+
+
+def test_installed_files_import_only_below_the_package(staged: Path) -> None:
+    for source in staged.rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and not node.level:
                 assert (node.module or "").partition(".")[0] not in {"domain", "application"}
 
 
-def test_the_facade_is_the_top_of_the_package(tmp_path: Path) -> None:
-    stage(ROOT, tmp_path)
-    top = (tmp_path / "ottla/__init__.py").read_text("utf-8")
+def test_the_facade_is_the_top_of_the_package(staged: Path) -> None:
+    top = (staged / "ottla/__init__.py").read_text("utf-8")
     assert "from ottla._app.interfaces.embed.broker import" in top
-    assert (tmp_path / "ottla/py.typed").exists()
-    modules = {path.name for path in tmp_path.iterdir()}
+    assert (staged / "ottla/py.typed").exists()
+    modules = {path.name for path in staged.iterdir()}
     assert {name for name in modules if not name.startswith("pyspark_")} == {"ottla"}
-    found = (tmp_path / "pyspark_ottla.py").read_text("utf-8")
+    found = (staged / "pyspark_ottla.py").read_text("utf-8")
     assert found.startswith(
         "from ottla._app.interfaces.spark.kafka.sources import KafkaSource as DefaultSource\n"
     )

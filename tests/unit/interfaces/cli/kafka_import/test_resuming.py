@@ -57,7 +57,7 @@ def test_a_killed_import_continues_to_the_same_store(
     commits = -2
     while True:
         shutil.rmtree(store)
-        commits += 3  # the next test ends after others
+        commits += 7  # the next test ends after others
         killed_after(commits)
         try:
             run(original)
