@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from application.ports.cluster_changes import ClusterChanges
 from application.ports.registration_repository import (
     RegistrationChange,
     RegistrationRepository,
@@ -32,9 +33,15 @@ WhenChanged = Callable[[Sequence[Changed]], None]
 class Registrations(Aggregates[int, RegistrationChange]):
     """The changes of a call are one aggregate: there may be a thousand, with one callback."""
 
-    def __init__(self, repository: RegistrationRepository, commits: Commits) -> None:
+    def __init__(
+        self,
+        repository: RegistrationRepository,
+        commits: Commits,
+        cluster_changes: ClusterChanges,
+    ) -> None:
         self._repository = repository
         self._commits = commits
+        self._cluster_changes = cluster_changes
         self._durable = dict(repository.load())
         #: The newest change of a partition in flight, and its aggregate.
         self._in_flight: dict[int, tuple[int, PartitionRegistration | None]] = {}
@@ -70,7 +77,17 @@ class Registrations(Aggregates[int, RegistrationChange]):
         """Stages changes, after `ClusterChanges.check` in the same call."""
         if changes:
             self._calls += 1
-            self.runtime.persist(self._calls, changes, then)
+            first = self._cluster_changes.first_epoch
+            newest = [(each, self._with_epoch(each, after, first)) for each, after in changes]
+            self.runtime.persist(self._calls, newest, then)
+
+    def _with_epoch(
+        self, partition_id: int, after: PartitionRegistration | None, first: int
+    ) -> PartitionRegistration | None:
+        before = self.find(partition_id)
+        if after is None or (before is not None and before.leader_epoch == after.leader_epoch):
+            return after
+        return after._replace(leader_epoch=max(after.leader_epoch, first))
 
     def on_changed(self, call: WhenChanged) -> None:
         self._when_changed.append(call)

@@ -19,3 +19,10 @@ class ClusterChanges(Protocol):
         after it. What is staged then is staged in the same call.
         """
         ...
+
+    @property
+    def first_epoch(self) -> int:
+        """New leader epochs are not lower: the store may have lost changes of leaders which had
+        lower ones. After `check`.
+        """
+        ...

@@ -7,6 +7,7 @@ class OwnChanges:
     """No other broker has anything to change."""
 
     __slots__ = ()
+    first_epoch = 0
 
     def check(self) -> None:
         pass

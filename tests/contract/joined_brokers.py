@@ -42,7 +42,7 @@ class JoinedBroker:
         joining = Joining(
             Node(node_id), "1.0", cluster.session_ms, HEARTBEAT_MS, self._fenced, copies
         )
-        place = f"postgres@/postgres?host={folder}&schema={cluster.schema}{cluster.more}"
+        place = f"{cluster.user}@/postgres?host={folder}&schema={cluster.schema}{cluster.more}"
         put, tail_bytes = cluster.callbacks.put, cluster.tail_bytes
         self.storage: Storage = cluster.pumped(
             lambda: joined(place, "commit", put, joining, tail_bytes)
@@ -123,9 +123,11 @@ class JoinedBrokers:
         tail_bytes: int = TAIL_BYTES,
         more: str = "",
         session_ms: int = SESSION_MS,
+        user: str = "postgres",
     ) -> None:
         """`more`: of the URL."""
         self.server = server
+        self.user = user
         self.session_ms = session_ms
         self.tail_bytes = tail_bytes
         self.more = more

@@ -28,6 +28,7 @@ class FakeChanges:
         self._then: Callable[[], None] | None = None
         #: Rows that are staged without the right fail the test.
         self.guards = False
+        self.first_epoch = 0
 
     def check(self) -> None:
         if self._is_withheld:

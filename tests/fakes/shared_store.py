@@ -194,6 +194,7 @@ class SharedChanges:
         self._commit = commit
         self._membership = membership
         self.checks = 0
+        self.first_epoch = 0
 
     def check(self) -> None:
         self.checks += 1

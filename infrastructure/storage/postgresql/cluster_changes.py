@@ -12,6 +12,7 @@ from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from infrastructure.storage.loading_thread import resolve_all
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.timeline import first_epoch
 
 #: Some 10 ms apart: a request that has waited runs long before.
 _MOST_ASKS = 50
@@ -44,10 +45,18 @@ class PostgresClusterChanges:
             self._wake()
         raise NotInMemory(loading)
 
-    def given(self, version: int) -> None:
-        """Unless changes of others up to this version are still to be taken over: then again."""
+    @property
+    def first_epoch(self) -> int:
+        return first_epoch(self._contents.timeline)
+
+    def given(self, version: int, timeline: int) -> None:
+        """Unless changes of others up to this version are still to be taken over: then again.
+
+        `timeline`: of the connection that has the lock.
+        """
         if self._contents.version < version:
             return
+        self._contents.may_change(timeline)
         waiting, self._waiting = self._waiting, []
         self._held, self._asked, self._used = True, False, not waiting
         self._asks = 0

@@ -26,6 +26,7 @@ from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.shared_rows import Gained, Row, SharedRows
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tails import TAIL_BYTES, TailRow, Tails, tail_rows
+from infrastructure.storage.postgresql.timeline import NOT_KNOWN
 from infrastructure.storage.repositories.internal_slots import InternalSlots
 from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
 from infrastructure.storage.repositories.scopes import (
@@ -61,6 +62,8 @@ class Contents:
         self._changes: dict[int, int] = {}
         #: Of the shared rows.
         self.version = 0
+        #: Of the connection that has the right to change them.
+        self.timeline = NOT_KNOWN
         self._led: set[int] = set()
         #: Those of them that it led before its start, until it has changed their rows.
         self._unconfirmed: set[int] = set()
@@ -98,7 +101,7 @@ class Contents:
             self.take_over(found, gained)
             self._unconfirmed = self._led.copy()
             self.take_markers(self.read_markers(connection))
-        self.staged = Staged(self.version)
+        self.staged = Staged(self.version, self.timeline)
 
     @property
     def has_begun(self) -> bool:
@@ -235,7 +238,7 @@ class Contents:
     # ---- changes of this broker
 
     def end_pass(self) -> Staged:
-        staged, self.staged = self.staged, Staged(self.version)
+        staged, self.staged = self.staged, Staged(self.version, self.timeline)
         staged.end()
         self._is_changing = staged.changes_shared_rows
         if self._is_changing:
@@ -247,9 +250,15 @@ class Contents:
         """Changes of shared rows are staged, or under way."""
         return self._is_changing or self.staged.changes_shared_rows
 
+    def may_change(self, timeline: int) -> None:
+        """This broker has the right to change shared rows."""
+        self.timeline = timeline
+        if not self.staged.changes_shared_rows:
+            self.staged.timeline = timeline
+
     def failed(self) -> None:
         """What was staged meanwhile follows what is not there."""
-        self.staged = Staged(self.version)
+        self.staged = Staged(self.version, self.timeline)
         self._changed()
         self.read_markers_again()
 

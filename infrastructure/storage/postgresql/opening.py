@@ -35,6 +35,7 @@ from infrastructure.storage.postgresql.session import PATIENCE_S, Session
 from infrastructure.storage.postgresql.state_store import PostgresStateStore
 from infrastructure.storage.postgresql.tables import FORMAT, check, make, objects_url
 from infrastructure.storage.postgresql.tails import TAIL_BYTES
+from infrastructure.storage.postgresql.timeline import first_epoch, timeline_of
 from infrastructure.storage.postgresql.watch import Watch
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def opened(
         bucket = _bucket(for_commits, address, contents, bucket_at, read_only)
         contents.load(for_reads, ALONE)
         if not read_only:
-            for_commits.execute("update ottla_store set epoch = epoch + 1")
+            least = first_epoch(timeline_of(for_commits))
+            for_commits.execute("update ottla_store set epoch = greatest(epoch, %s) + 1", (least,))
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
     reading = Reading(server, for_reads, contents, to_loop, bucket)

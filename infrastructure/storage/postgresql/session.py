@@ -29,6 +29,7 @@ from infrastructure.storage.postgresql.shared_rows import Gained, Row
 from infrastructure.storage.postgresql.tables import fence_of
 
 _FORMER = 100
+_CHANGED_MEANWHILE = "Another broker has changed the same meanwhile, or a standby was promoted"
 #: Of "canceling wait for synchronous replication": the commit is there, and succeeds.
 _WARNING = "01000"
 
@@ -246,7 +247,7 @@ class Session:
             except Exception as error:  # not only of psycopg: the thread must go on
                 if is_open and self._is_refusal(error):
                     if isinstance(error, psycopg.errors.DivisionByZero):
-                        return StorageFailed("Another broker has changed the same meanwhile")
+                        return StorageFailed(_CHANGED_MEANWHILE)
                     return self._server.failed("refused a commit", error)
                 self._problem = error
                 if self._link.connection is None:

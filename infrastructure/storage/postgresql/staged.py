@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from application.ports.log_store import Buffer
 from infrastructure.storage.postgresql.entries import Entry, Growing
+from infrastructure.storage.postgresql.timeline import NOT_KNOWN
 from infrastructure.storage.repositories.scopes import MARKERS, is_shared
 
 
@@ -30,13 +31,14 @@ class Freed(NamedTuple):
 
 class Staged:
     __slots__ = (
-        "_growing", "added", "freed", "removed", "replaced", "rewritten", "rows", "trimmed",
-        "unregistered", "version", "why_not",
+        "_growing", "added", "freed", "removed", "replaced", "rewritten", "rows", "timeline",
+        "trimmed", "unregistered", "version", "why_not",
     )  # fmt: skip
 
-    def __init__(self, version: int = 0) -> None:
-        #: Of the shared rows on which changes of them were decided.
+    def __init__(self, version: int = 0, timeline: int = NOT_KNOWN) -> None:
+        #: Of the shared rows, and of the server, on which changes of them were decided.
         self.version = version
+        self.timeline = timeline
         self.added: list[Entry] = []
         self._growing: dict[int, Growing] = {}
         #: In the places of entries that are there, or new ones.

@@ -34,9 +34,10 @@ from infrastructure.storage.postgresql.object_entries import NewObject, columns_
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tables import ENTRY_COLUMNS, LONGEST_KEY
+from infrastructure.storage.postgresql.timeline import TIMELINE
 from infrastructure.storage.repositories.scopes import MARKERS, is_shared, scope_of
 
-NEXT_VERSION = "next_version"
+NEXT_VERSION, SAME_TIMELINE = "next_version", "same_timeline"
 SEALED = "sealed"
 MARKERS_REMOVED, MARKERS_ALL = "markers_removed", "markers_all"
 MARKERS_TOLD = "markers_told"
@@ -109,6 +110,7 @@ _PARTS = {
     MARKERS_TOLD: "select pg_notify('ottla ' || current_schema(), %b::text) as told from fence",
     NEXT_VERSION: "update ottla_store set version = version + 1 from fence where version = %b"
     " returning version",
+    SAME_TIMELINE: f"select 1 / ({TIMELINE} = %b)::integer as is_so",
     "shared_put": 'insert into ottla_rows ("table", place, key, value, kind, number, version)'
     " select u.\"table\", u.place, nullif(u.key, ''), u.value, 0, 0, v.version from"
     " unnest(%b::text[], %b::bytea[], %b::bytea[], %b::bytea[])"
@@ -124,7 +126,8 @@ _PARTS = {
 _TOLD = "select pg_notify('ottla ' || current_schema(), '') as told from next_version"
 _IS_TOLD = "(select count(told::text) from {})"
 #: If the version is not the next one, the division fails, and nothing is persisted. The same if a
-#: marker that is removed is gone, as it is written already, or the row of a new object.
+#: standby was promoted since the changes were decided; if a marker that is removed is gone, as it
+#: is written already; or the row of a new object.
 _IS_NEXT = "1 / (select count(*) from next_version)"
 _IS_SEALED = "1 / (select count(*) from sealed)"
 
@@ -139,8 +142,8 @@ def statement_of(
     staged: Staged, plan: Plan, fence: Fence, new: NewObject | None = None
 ) -> tuple[str, list[Any]]:
     """Its row has the new place of the fence. No row: the session is over, nothing is persisted. It
-    fails if another broker has changed the shared rows, or written a marker, meanwhile. `new`: has
-    all new entries.
+    fails if another broker has changed the shared rows, or written a marker, meanwhile, or if
+    changes of shared rows were decided before a standby was promoted. `new`: has all new entries.
     """
     added, first = staged.added if new is None else Entries(), Entries()
     # A new object has no older entries.
@@ -190,6 +193,7 @@ def _columns_of_rows(staged: Staged) -> Columns:
         MARKERS_REMOVED: _key_columns(markers_removed),
         MARKERS_ALL: [Int8(len(markers_removed))] if markers_removed else [],
         NEXT_VERSION: [Int8(staged.version)] if is_next_version else [],
+        SAME_TIMELINE: [Int8(staged.timeline)] if is_next_version and staged.timeline else [],
         "shared_put": _row_columns(shared_put),
         "shared_deleted": _key_columns(shared_deleted),
     }
@@ -240,8 +244,8 @@ def _text(used: tuple[str, ...], tail: int, old_tail: int) -> str:
     if NEXT_VERSION in used:
         named += f", shared_told as ({_TOLD})"
         selected += [_IS_NEXT, _IS_TOLD.format("shared_told")]
-    if MARKERS_ALL in used:
-        selected.append(f"(select is_so from {MARKERS_ALL})")
+    checks = (SAME_TIMELINE, MARKERS_ALL)
+    selected += [f"(select is_so from {one})" for one in checks if one in used]
     if MARKERS_TOLD in used:
         selected.append(_IS_TOLD.format(MARKERS_TOLD))
     text = f"with {FENCE}{named} select {', '.join(selected)} from fence"

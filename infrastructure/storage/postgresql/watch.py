@@ -40,6 +40,7 @@ from infrastructure.storage.postgresql.membership import PostgresMembership
 from infrastructure.storage.postgresql.server import Rows, Server, end_backend
 from infrastructure.storage.postgresql.session import RETRY_S, Session
 from infrastructure.storage.postgresql.shared_rows import SharedRows
+from infrastructure.storage.postgresql.timeline import NOT_KNOWN, timeline_of
 
 #: Another broker waits for the right to change shared rows.
 _TURN = "turn"
@@ -69,6 +70,7 @@ class Watch:
         self._link = Link(connection)
         #: Of the newest connection.
         self._backend = 0
+        self._timeline = NOT_KNOWN
         self._session = session
         self._contents = contents
         self._node_id = joining.node.node_id
@@ -130,7 +132,7 @@ class Watch:
             self._link.ended.wait(_TRY_AGAIN_S)
         self._has_lock = True
         self._is_asked = False  # by itself; others ask again
-        self.changes.given(0)
+        self.changes.given(0, self._timeline)
         self._thread.start()
 
     def loaded(self) -> None:
@@ -207,6 +209,7 @@ class Watch:
 
     def _listen(self, connection: Rows) -> None:
         self._backend = connection.info.backend_pid
+        self._timeline = timeline_of(connection)
         connection.add_notify_handler(self._notified)
         connection.execute(
             sql.SQL("listen {}").format(sql.Identifier(f"ottla {self._server.address.schema}"))
@@ -349,7 +352,7 @@ class Watch:
                 leases.tell(connection, _TURN)
                 self._next_ask = monotonic() + _ASK_AGAIN_S
         if self._has_lock and self.changes.wanted:
-            self._post(partial(self.changes.given, self._follow(connection)))
+            self._post(partial(self.changes.given, self._follow(connection), self._timeline))
         elif self._has_lock and self._is_asked:
             self._post(partial(self.changes.asked, self._release_soon))
 

@@ -113,7 +113,7 @@ class Core:
         )
 
         repository = StoredRegistrationRepository(self.storage.state)
-        registrations = Registrations(repository, self.commits)
+        registrations = Registrations(repository, self.commits, self.cluster_changes)
         return registrations, SharedPlacement(registrations, self.membership)
 
     def commit_at_once(self) -> None:

@@ -61,3 +61,19 @@ def test_one_call_reports_all_changes_of_a_commit(shared: SharedStore) -> None:
     shared.run()
     assert calls[2:] == [[Changed(7, LED_BY_1, None)]] * 2
     assert list(of(shared.brokers[1])) == [8]
+
+
+def test_new_epochs_are_those_that_a_lost_change_cannot_have(shared: SharedStore) -> None:
+    one = shared.brokers[1]
+    of(one).save([(7, LED_BY_1)])
+    shared.run()
+    one.changes.first_epoch = 1000
+    moved = LED_BY_1._replace(target=(2, 1))
+    of(one).save([(7, moved), (8, LED_BY_1), (9, None)])
+    assert of(one).find(7) == moved
+    assert of(one).find(8) == LED_BY_1._replace(leader_epoch=1000)
+    of(one).save([(7, LED_BY_2), (8, LED_BY_1.raised())])
+    of(one).save([(8, LED_BY_1._replace(leader_epoch=1001))])
+    shared.run()
+    assert of(shared.brokers[2]).find(7) == LED_BY_2._replace(leader_epoch=1000)
+    assert of(shared.brokers[2]).find(8) == LED_BY_1._replace(leader_epoch=1001)
