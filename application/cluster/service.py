@@ -52,7 +52,7 @@ class ClusterService:
         return None if self._membership is None else self._membership.lease_left_s
 
     def unregister(self, broker_id: int) -> Pending[StorageFailed | None]:
-        """Raises NotInMemory, or if the broker is alive.
+        """Raises NotInMemory, or if the broker is alive, or starts. Fails if it starts meanwhile.
 
         Kafka unregisters a live broker too, and then no client finds it.
         """
@@ -61,6 +61,8 @@ class ClusterService:
             raise InvalidRequest(f"Broker ID {broker_id} is alive: stop it first")
         if all(node.node_id != broker_id for node in self.fenced_nodes()):
             raise BrokerIdNotRegistered(f"Broker ID {broker_id} is not currently registered")
+        if any(one.is_starting and one.node.node_id == broker_id for one in self.brokers()):
+            raise InvalidRequest(f"Broker ID {broker_id} is starting: stop it first")
         assert self._membership is not None
         self._membership.unregister(broker_id)
         done: Pending[StorageFailed | None] = Pending()

@@ -48,5 +48,5 @@ class Membership(Protocol):
         ...
 
     def unregister(self, node_id: int) -> None:
-        """Stages that a fenced broker is forgotten."""
+        """Stages that a fenced broker is forgotten. The commit fails if it has started again."""
         ...

@@ -21,6 +21,8 @@ class BrokerRegistration(NamedTuple):
     is_fenced: bool = False
     #: Its version.
     software: str = ""
+    #: It is fenced, but not stopped.
+    is_starting: bool = False
 
 
 class Leader(NamedTuple):

@@ -44,7 +44,8 @@ class Lease(NamedTuple):
         listed = values.get("addresses", {}).items()
         addresses = {name: (host, port) for name, (host, port) in listed}
         node = Node(self.node_id, values.get("rack"), addresses)
-        return BrokerRegistration(node, self.is_fenced, values.get("software", ""))
+        is_starting = self.is_fenced and self.session != 0
+        return BrokerRegistration(node, self.is_fenced, values.get("software", ""), is_starting)
 
 
 class Beat(NamedTuple):

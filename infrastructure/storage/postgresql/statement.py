@@ -41,8 +41,7 @@ NEXT_VERSION, SAME_TIMELINE = "next_version", "same_timeline"
 SEALED = "sealed"
 MARKERS_REMOVED, MARKERS_ALL = "markers_removed", "markers_all"
 MARKERS_TOLD = "markers_told"
-#: It does not start, either.
-_GONE = "b.is_fenced and b.until < clock_timestamp() and b.node_id = any(%b::bigint[])"
+ALL_UNREGISTERED = "all_unregistered"
 _OR_REPLACE = (
     "on conflict (partition_id, last_offset) do update set size = excluded.size,"
     " timestamp = excluded.timestamp, times = excluded.times, headers = excluded.headers,"
@@ -98,12 +97,13 @@ _PARTS = {
     ' on conflict ("table", place) do update set value = excluded.value',
     "deleted": "delete from ottla_rows r using fence, unnest(%b::text[], %b::bytea[])"
     ' as u("table", place) where r."table" = u."table" and r.place = u.place',
-    "unregistered": f"delete from ottla_brokers b using fence where {_GONE}",
-    "sessions_ended": "insert into ottla_sessions (session, last_seq) select f.session, f.seq"
-    " from fence, ottla_fences f join ottla_brokers b on b.node_id = f.node_id"
-    f" where f.session <> 0 and {_GONE}",
-    "fences_removed": "delete from ottla_fences f using fence, ottla_brokers b"
-    f" where b.node_id = f.node_id and {_GONE}",
+    # One that starts has a session; that of one that is gone has been ended.
+    "fences_removed": "delete from ottla_fences f using fence"
+    " where f.session = 0 and f.node_id = any(%b::bigint[]) returning f.node_id",
+    "unregistered": "delete from ottla_brokers b using fences_removed f"
+    " where b.node_id = f.node_id and b.node_id = any(%b::bigint[]) returning b.node_id",
+    ALL_UNREGISTERED: "select 1 / ((select count(*) from unregistered) = (select count(*)"
+    " from ottla_brokers where node_id = any(%b::bigint[])))::integer as is_so",
     MARKERS_REMOVED: "delete from ottla_rows r using fence, unnest(%b::text[], %b::bytea[])"
     ' as u("table", place) where r."table" = u."table" and r.place = u.place returning r.place',
     MARKERS_ALL: "select 1 / ((select count(*) from markers_removed) = %b)::integer as is_so",
@@ -127,7 +127,8 @@ _TOLD = "select pg_notify('ottla ' || current_schema(), '') as told from next_ve
 _IS_TOLD = "(select count(told::text) from {})"
 #: If the version is not the next one, the division fails, and nothing is persisted. The same if a
 #: standby was promoted since the changes were decided; if a marker that is removed is gone, as it
-#: is written already; or the row of a new object.
+#: is written already; if a broker that is to be unregistered has a session; or if the row of a new
+#: object is gone.
 _IS_NEXT = "1 / (select count(*) from next_version)"
 _IS_SEALED = "1 / (select count(*) from sealed)"
 
@@ -169,7 +170,7 @@ def statement_of(
             columns[MARKERS_TOLD] = [CHANGED]
     if staged.unregistered:
         gone = [bigints(staged.unregistered)]
-        columns |= {"unregistered": gone, "sessions_ended": gone, "fences_removed": gone}
+        columns |= {"fences_removed": gone, "unregistered": gone, ALL_UNREGISTERED: gone}
     return composed(columns, plan.tail, fence)
 
 
@@ -244,7 +245,7 @@ def _text(used: tuple[str, ...], tail: int, old_tail: int) -> str:
     if NEXT_VERSION in used:
         named += f", shared_told as ({_TOLD})"
         selected += [_IS_NEXT, _IS_TOLD.format("shared_told")]
-    checks = (SAME_TIMELINE, MARKERS_ALL)
+    checks = (SAME_TIMELINE, MARKERS_ALL, ALL_UNREGISTERED)
     selected += [f"(select is_so from {one})" for one in checks if one in used]
     if MARKERS_TOLD in used:
         selected.append(_IS_TOLD.format(MARKERS_TOLD))

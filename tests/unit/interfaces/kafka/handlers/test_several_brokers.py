@@ -346,3 +346,11 @@ def test_a_fenced_broker_can_be_unregistered(shared: SharedStore) -> None:
     assert unregister(shared.brokers[3], 2) == NOT_REGISTERED
     # It stays in the lists of replicas until they are reassigned.
     assert described(shared.brokers[1])[1] == (3, [2, 3], [3])
+
+
+def test_a_broker_that_starts_cannot_be_unregistered(shared: SharedStore) -> None:
+    lose(shared, 2)
+    registered = shared.members.registered
+    registered[2] = registered[2]._replace(is_starting=True)
+    assert unregister(shared.brokers[1], 2) == INVALID_REQUEST
+    assert 2 in registered
