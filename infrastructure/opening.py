@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from infrastructure.storage.repositories.numbered_offsets import NumberedOffsets
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
+    from infrastructure.storage.repositories.registration_repository import (
+        StoredRegistrationRepository,
+    )
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
     from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
     from infrastructure.storage.repositories.transaction_repository import (
@@ -190,6 +193,7 @@ class Contents(NamedTuple):
     transactions: StoredTransactionRepository
     pending_offsets: NumberedOffsets
     imports: StoredImportRepository
+    registrations: StoredRegistrationRepository
     kafka_folder: KafkaFolderRow
 
 
@@ -206,6 +210,9 @@ def contents(storage: Storage) -> Contents:
     )
     from infrastructure.storage.repositories.partition_repository import StoredPartitionRepository
     from infrastructure.storage.repositories.quota_repository import StoredQuotaRepository
+    from infrastructure.storage.repositories.registration_repository import (
+        StoredRegistrationRepository,
+    )
     from infrastructure.storage.repositories.topic_repository import StoredTopicRepository
     from infrastructure.storage.repositories.transaction_index import StoredTransactionIndex
     from infrastructure.storage.repositories.transaction_repository import (
@@ -230,6 +237,7 @@ def contents(storage: Storage) -> Contents:
         StoredTransactionRepository(state),
         NumberedOffsets(state, PENDING_OFFSETS),
         StoredImportRepository(state),
+        StoredRegistrationRepository(state),
         KafkaFolderRow(state),
     )
 

@@ -54,7 +54,7 @@ def _copy_all(storage: Storage, found: Contents, target: str) -> int:
                 segments = _segments(found, partition_id, logs)
                 for size_bytes in copying.log(storage, partition_id, segments):
                     progress.step(size_bytes)
-            copying.rows(storage)
+            copying.rows(storage, found)
         copying.names(logs)
         copying.commit()
     finally:
@@ -117,7 +117,7 @@ class _Copying:
                 "(see `ottla storage verify`)"
             ) from None
 
-    def rows(self, storage: Storage) -> None:
+    def rows(self, storage: Storage, found: Contents) -> None:
         state = storage.state
         for name in state.tables():
             for number, (key, value) in enumerate(state.scan(name)):
@@ -126,7 +126,9 @@ class _Copying:
                     self.commit()
         # A row of the engine itself: batches have this leader epoch, the next ones no lower one.
         if self._new.raise_leader_epoch is not None:
-            self._new.raise_leader_epoch(storage.info.losses)
+            registered = found.registrations.load()  # of several brokers
+            epochs = (one.leader_epoch for _, one in registered)
+            self._new.raise_leader_epoch(max(storage.info.losses, *epochs, 0))
 
     def names(self, logs: _Logs) -> None:
         for partition_id, (name, _) in logs.items():

@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from application.ports.commit import at_once
+from domain.cluster.registration import PartitionRegistration
 from domain.topics.topic import Topic
 from infrastructure.kafka_folder.checkpoints import topic_id
 from infrastructure.opening import contents, folder_of, open_storage
 from infrastructure.storage.engine import Storage
+from infrastructure.storage.repositories.registration_repository import StoredRegistrationRepository
 from interfaces.cli.storage.opened import batches
 from interfaces.main.__main__ import main
 from tests.fakes.batches import LZ4, record_batch
@@ -132,6 +134,19 @@ def append(storage: Storage, partition_id: int, offset: int, timestamp: int) -> 
 
 def segments(folder: Path) -> list[int]:
     return sorted(int(path.stem) for path in folder.glob("t-0/*.log"))
+
+
+def test_the_next_leader_epoch_is_not_below_those_of_several_brokers(
+    filled: Callable[..., Path], tmp_path: Path
+) -> None:
+    store = f"lmdb://{filled([0])}"
+    storage = open_storage(store, "os")
+    with closing(storage.commit):
+        led = [(each, PartitionRegistration((1, 2), 2, epoch)) for each, epoch in ((0, 9), (1, 3))]
+        StoredRegistrationRepository(storage.state).save(led)
+        at_once(storage.commit.commit)
+    copy(store, f"files://{tmp_path}/copied")
+    assert everything(f"files://{tmp_path}/copied")["losses"] == 9
 
 
 def test_segments_roll_by_time(filled: Callable[..., Path], tmp_path: Path) -> None:
