@@ -17,6 +17,7 @@ from application.state.storage_health import StorageHealth
 from domain.configs.broker import BrokerConfig
 from domain.errors import (
     BrokerError,
+    FencedLeaderEpoch,
     NotLeaderOrFollower,
     StorageFailed,
     UnknownTopicId,
@@ -149,6 +150,8 @@ class FetchService:
         """Another node serves the records, or leads the partition. None: neither."""
         try:
             partition = self._resolve(item)
+        except FencedLeaderEpoch:
+            return None
         except NotLeaderOrFollower as elsewhere:
             item.partition = None
             partition_id = self._topic(item).partition_ids[item.index]
@@ -162,8 +165,7 @@ class FetchService:
     ) -> FetchedPartition:
         try:
             partition = self._resolve(item)
-            if item.leader_epoch >= 0:
-                partition.check_leader_epoch(item.leader_epoch)
+            partition.check_leader_epoch(item.leader_epoch)
             partition.check_readable(item.offset)
             stable = partition.last_stable_offset
             end = stable if read_committed else partition.high_watermark
@@ -202,7 +204,7 @@ class FetchService:
         if known is not None and item.revision == catalog.revision and known.broken is None:
             return known
         topic = self._topic(item)
-        partition = catalog.partition(topic, item.index, waits=self._draining)
+        partition = catalog.partition(topic, item.index, self._draining, item.leader_epoch)
         if partition is None:
             raise UnknownTopicOrPartition(f"{topic.name} has no partition {item.index}")
         item.partition = partition

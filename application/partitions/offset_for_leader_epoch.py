@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from application.state.catalog import Catalog
-from domain.partitions.leader_epochs import NO_EPOCH, EpochEnd
+from domain.partitions.leader_epochs import EpochEnd
 
 
 class OffsetForLeaderEpochService:
@@ -11,7 +11,5 @@ class OffsetForLeaderEpochService:
         self._catalog = catalog
 
     def find(self, topic_name: str, index: int, current_epoch: int, epoch: int) -> EpochEnd:
-        partition = self._catalog.existing_partition(topic_name, index)
-        if current_epoch != NO_EPOCH:
-            partition.check_leader_epoch(current_epoch)
+        partition = self._catalog.existing_partition(topic_name, index, current_epoch)
         return partition.epoch_end(epoch)

@@ -22,7 +22,7 @@ from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.ports.sealed_log import SealedLog, SealedRecords
 from domain.cluster.nodes import NO_LEADER
-from domain.errors import BrokerError, FencedLeaderEpoch, NotLeaderOrFollower, UnknownLeaderEpoch
+from domain.errors import BrokerError, NotLeaderOrFollower
 from domain.partitions.partition import Partition
 from domain.partitions.traffic import Traffic
 
@@ -138,10 +138,6 @@ class ReadReplicas:
         replicas = self._placement.replicas(partition_id)
         if leader.node_id == NO_LEADER.node_id or self._placement.node_id not in replicas:
             return elsewhere
-        if item.leader_epoch > leader.epoch:
-            return UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
-        if NO_EPOCH < item.leader_epoch < leader.epoch:
-            return FencedLeaderEpoch(leader, "The client's leader epoch is older than the broker's")
         return None
 
     def _response(

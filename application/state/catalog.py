@@ -11,7 +11,7 @@ from application.ports.placement import Placement
 from application.ports.topic_repository import TopicRepository
 from application.state.fetch_purgatory import FetchPurgatory
 from application.state.storage_health import StorageHealth
-from domain.cluster.nodes import NO_LEADER
+from domain.cluster.nodes import NO_LEADER, Leader
 from domain.configs.broker import BrokerConfig
 from domain.configs.topic import TopicConfig, resolve_topic_config
 from domain.errors import (
@@ -20,6 +20,7 @@ from domain.errors import (
     StorageFailed,
     UnknownTopicOrPartition,
 )
+from domain.partitions.leader_epochs import NO_EPOCH, check_leader_epoch
 from domain.partitions.partition import Partition
 from domain.partitions.traffic import Traffic
 from domain.topics.topic import Topic, collision_key
@@ -123,16 +124,19 @@ class Catalog:
             self._configs[topic.topic_id] = config
         return config
 
-    def partition(self, topic: Topic, index: int, waits: bool = True) -> Partition | None:
+    def partition(
+        self, topic: Topic, index: int, waits: bool = True, leader_epoch: int = NO_EPOCH
+    ) -> Partition | None:
         """Raises StorageFailed if the log cannot be read, NotLeaderOrFollower if another node leads
-        the partition. Without `waits` the first use may raise NotInMemory.
+        the partition: FencedLeaderEpoch or UnknownLeaderEpoch if this one is a replica and the
+        client knows another leader epoch. Without `waits` the first use may raise NotInMemory.
         """
         ids = topic.partition_ids
         if not 0 <= index < len(ids):
             return None
         partition = self._loaded.get(ids[index])
         if partition is None:
-            partition = self._load(topic, index, waits)
+            partition = self._load(topic, index, waits, leader_epoch)
         elif partition.broken is not None:
             # Without NotInMemory: others that hold it must not see it half recovered.
             self._recover(partition, waits=True)
@@ -166,17 +170,22 @@ class Catalog:
         topics = ((self.topic(name), index) for name, index in places)
         self.partitions((topic, index) for topic, index in topics if topic is not None)
 
-    def existing_partition(self, topic_name: str, index: int) -> Partition:
-        """Raises UnknownTopicOrPartition if there is none; otherwise like `partition`."""
+    def existing_partition(
+        self, topic_name: str, index: int, leader_epoch: int = NO_EPOCH
+    ) -> Partition:
+        """Raises UnknownTopicOrPartition if there is none; otherwise like `partition`. Where this
+        node leads it checks the leader epoch of the client, too.
+        """
         topic = self.topic(topic_name)
-        partition = None if topic is None else self.partition(topic, index)
-        if partition is None:
+        found = None if topic is None else self.partition(topic, index, leader_epoch=leader_epoch)
+        if found is None:
             raise UnknownTopicOrPartition()
-        return partition
+        found.check_leader_epoch(leader_epoch)
+        return found
 
-    def _load(self, topic: Topic, index: int, waits: bool) -> Partition:
+    def _load(self, topic: Topic, index: int, waits: bool, leader_epoch: int) -> Partition:
         partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
-        self._recover(partition, waits)
+        self._recover(partition, waits, leader_epoch)
         traffic = partition.traffic
         traffic.first_offset = partition.high_watermark
         if partition.partition_id in self._moved:
@@ -185,9 +194,10 @@ class Catalog:
         self._loaded[partition.partition_id] = partition
         return partition
 
-    def _recover(self, partition: Partition, waits: bool) -> None:
+    def _recover(self, partition: Partition, waits: bool, leader_epoch: int = NO_EPOCH) -> None:
         leader = self._placement.leader(partition.partition_id)
         if leader.node_id != self._placement.node_id:
+            self._check_as_replica(partition.partition_id, leader, leader_epoch)
             who = "No node" if leader.node_id == NO_LEADER.node_id else f"Node {leader.node_id}"
             raise NotLeaderOrFollower(leader, f"{who} leads the partition.")
         try:
@@ -198,6 +208,13 @@ class Catalog:
             self._storage_health.unreadable(partition.topic, partition.index, failure)
             raise
         partition.lead(leader)
+
+    def _check_as_replica(self, partition_id: int, leader: Leader, epoch: int) -> None:
+        """As in Kafka, a broker that is no replica knows no leader epoch."""
+        if leader.node_id == NO_LEADER.node_id:
+            return  # its epoch is not the newest one
+        if self._placement.node_id in self._placement.replicas(partition_id):
+            check_leader_epoch(leader, epoch)
 
     def _leaders_changed(self, partition_ids: Collection[int]) -> None:
         """Repeats delayed fetches of partitions with another leader or leader epoch."""

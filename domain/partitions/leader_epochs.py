@@ -10,7 +10,18 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from domain.cluster.nodes import Leader
+from domain.errors import FencedLeaderEpoch, UnknownLeaderEpoch
+
 NO_EPOCH = -1
+
+
+def check_leader_epoch(leader: Leader, epoch: int) -> None:
+    """Raises if the client has another leader epoch (KIP-320)."""
+    if epoch > leader.epoch:
+        raise UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
+    if epoch < leader.epoch and epoch != NO_EPOCH:
+        raise FencedLeaderEpoch(leader, "The client's leader epoch is older than the broker's")
 
 
 class EpochEnd(NamedTuple):

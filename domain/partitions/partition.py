@@ -12,14 +12,12 @@ from __future__ import annotations
 from domain.cluster.nodes import NO_LEADER, Leader
 from domain.configs.topic import TopicConfig
 from domain.errors import (
-    FencedLeaderEpoch,
     InvalidTimestamp,
     InvalidTxnState,
     MessageTooLarge,
     OffsetOutOfRange,
     PolicyViolation,
     StorageFailed,
-    UnknownLeaderEpoch,
 )
 from domain.messages.batch import (
     CHECKSUM_START,
@@ -38,7 +36,7 @@ from domain.messages.batch import (
 from domain.messages.control import EndMarker, end_marker
 from domain.partitions.active_segment import EMPTY_SEGMENT, ActiveSegment
 from domain.partitions.appended import Appended, repeated
-from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
+from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs, check_leader_epoch
 from domain.partitions.log_end import LogEnd
 from domain.partitions.producers import LookUp, Producers, no_snapshot
 from domain.partitions.snapshot import NOT_CLEANED, Cleaned, PartitionSnapshot
@@ -262,13 +260,7 @@ class Partition:
             )
 
     def check_leader_epoch(self, epoch: int) -> None:
-        """Raises if the client has another leader epoch (KIP-320)."""
-        if epoch > self.leader.epoch:
-            raise UnknownLeaderEpoch("The client knows a newer leader epoch than the broker")
-        if epoch < self.leader.epoch:
-            raise FencedLeaderEpoch(
-                self.leader, "The client's leader epoch is older than the broker's"
-            )
+        check_leader_epoch(self.leader, epoch)
 
     def epoch_end(self, epoch: int) -> EpochEnd:
         """The end offset of a leader epoch.

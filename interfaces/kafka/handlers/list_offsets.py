@@ -32,7 +32,6 @@ from interfaces.kafka.wire.messages.list_offsets import (
 
 READ_COMMITTED = 1
 FIRST_WITH_LEADER_EPOCH = 4
-NO_LEADER_EPOCH = -1
 
 FIRST_VERSION_OF = {
     MAX_TIMESTAMP: 7,
@@ -85,9 +84,9 @@ def _find(
         raise UnsupportedVersion(
             f"Timestamp {requested.timestamp} is not known to version {call.version}"
         )
-    partition = call.broker.catalog.existing_partition(topic_name, requested.partition_index)
-    if requested.current_leader_epoch != NO_LEADER_EPOCH:
-        partition.check_leader_epoch(requested.current_leader_epoch)
+    partition = call.broker.catalog.existing_partition(
+        topic_name, requested.partition_index, requested.current_leader_epoch
+    )
     return call.broker.messages.list_offsets.find(
         partition, requested.timestamp, isolation_level == READ_COMMITTED
     )
