@@ -22,6 +22,7 @@ from domain.errors import (
 )
 from domain.partitions.leader_epochs import NO_EPOCH, check_leader_epoch
 from domain.partitions.partition import Partition
+from domain.partitions.producers import Producers
 from domain.partitions.traffic import Traffic
 from domain.topics.topic import Topic, collision_key
 
@@ -52,6 +53,8 @@ class Catalog:
         self._loaded: dict[int, Partition] = {}
         #: Other brokers lead these, or have led them.
         self._moved: set[int] = set()
+        #: Producers of partitions that this node hands over. It awaits them if the hand-over fails.
+        self._handed_over: dict[int, Producers] = {}
         #: What partitions have counted that other brokers lead now, by topic.
         self._left: dict[str, Traffic] = {}
         self._layout_watched: dict[str, list[Callable[[], None]]] = {}
@@ -185,7 +188,9 @@ class Catalog:
 
     def _load(self, topic: Topic, index: int, waits: bool, leader_epoch: int) -> Partition:
         partition = Partition(topic.partition_ids[index], topic.name, index, self.config(topic))
+        partition.producers = self._handed_over.get(partition.partition_id, partition.producers)
         self._recover(partition, waits, leader_epoch)
+        self._handed_over.pop(partition.partition_id, None)
         traffic = partition.traffic
         traffic.first_offset = partition.high_watermark
         if partition.partition_id in self._moved:
@@ -221,14 +226,16 @@ class Catalog:
         self.revision += 1  # cached responses contain nodes and leaders
         self._note_moved(partition_ids)
         for partition_id in partition_ids:
+            leader = self._placement.leader(partition_id)
+            if leader.node_id not in (self._placement.node_id, NO_LEADER.node_id):
+                self._handed_over.pop(partition_id, None)
             partition = self._loaded.get(partition_id)
             if partition is None:
                 continue
-            leader = self._placement.leader(partition_id)
             if leader.node_id == self._placement.node_id:
                 partition.lead(leader)  # staged batches remain
             else:
-                self._leave(partition)
+                self._leave(partition, leader)
             self._purgatory.advanced(partition)
 
     def is_elsewhere(self, topic_name: str, index: int) -> bool:
@@ -247,8 +254,10 @@ class Catalog:
         lead = self._placement.leader
         self._moved.update(each for each in partition_ids if lead(each).node_id not in own)
 
-    def _leave(self, partition: Partition) -> None:
+    def _leave(self, partition: Partition, leader: Leader) -> None:
         del self._loaded[partition.partition_id]
+        if leader.node_id == NO_LEADER.node_id:
+            self._handed_over[partition.partition_id] = partition.producers
         self._moved.add(partition.partition_id)
         left = self._left.setdefault(partition.topic, Traffic())
         left.add(partition.traffic, partition.high_watermark)
@@ -322,6 +331,8 @@ class Catalog:
         self.layout_revision = self.revision
         held = [self._loaded.pop(i, None) for i in topic.partition_ids]
         self._moved.difference_update(topic.partition_ids)
+        for partition_id in topic.partition_ids:
+            self._handed_over.pop(partition_id, None)
         self._left.pop(topic.name, None)
         for partition in held:
             if partition is not None:

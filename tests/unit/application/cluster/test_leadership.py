@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from application.cluster import leadership
-from domain.errors import NotLeaderOrFollower, StorageFailed
+from domain.errors import NotLeaderOrFollower, OutOfOrderSequence, StorageFailed
+from domain.partitions.appended import Appended
 from tests.fakes.batches import record_batch
 from tests.fakes.shared_store import SharedBroker, SharedStore
 
@@ -154,6 +155,34 @@ def test_a_leader_whose_hand_over_fails_leads_again(shared: SharedStore) -> None
     shared.advance(2000)
     assert leaders(shared)[0] == (2, 1)
     assert log_of(one) == [(0, 0), (1, 0)]
+
+
+def test_after_a_failed_hand_over_a_producer_begins_with_its_first_batch(
+    shared: SharedStore,
+) -> None:
+    """Batches that it has pipelined behind lost ones would overtake them."""
+    topic = shared.topic("t", 3)
+    one = shared.brokers[1]
+
+    def batch(producer_id: int, sequence: int) -> bytearray:
+        return record_batch(["a"], producer_id=producer_id, epoch=0, sequence=sequence)
+
+    one.commit.hold()
+    one.append(batch(7, 0))  # in the commit under way
+    one.scheduler.run_pass()
+    one.append(batch(8, 0))  # in that of the hand-over
+    ask(shared, topic.partition_ids[0], 2)
+    shared.run()
+    assert one.leader(topic.partition_ids[0]) == (-1, -1)
+    one.commit.let_fail()
+    assert one.leader(topic.partition_ids[0]) == (1, 0)
+    for producer_id in (7, 8):
+        assert isinstance(one.append(batch(producer_id, 1)), OutOfOrderSequence)
+        assert isinstance(one.append(batch(producer_id, 0)), Appended)
+        assert isinstance(one.append(batch(producer_id, 1)), Appended)
+    shared.advance(2000)
+    assert leaders(shared)[0] == (2, 1)
+    assert len(log_of(one)) == 4
 
 
 def test_while_another_broker_has_the_right_a_leader_goes_on(shared: SharedStore) -> None:
