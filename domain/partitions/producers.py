@@ -73,15 +73,16 @@ def no_snapshot(producer_id: int) -> None:
 
 
 class Producers:
-    __slots__ = ("_awaited", "_by_id", "_changed", "_expired_before", "_in_snapshot", "_look_up")
+    __slots__ = ("_awaited", "_by_id", "_changed", "_expired_before", "_in_snapshots", "_look_up")
 
     def __init__(self, before: Producers | None = None, look_up: LookUp = no_snapshot) -> None:
         """`before`: the producers until a failed commit, after which the partition recovers."""
         self._by_id: dict[int, ProducerState] = {}
         self._look_up = look_up
-        #: Changed since the last snapshot; in that snapshot, whose commit may still fail.
+        #: Changed since the last snapshot; in the last two, whose commits may still fail: that of
+        #: a hand-over is staged while another one may be under way.
         self._changed: set[int] = set()
-        self._in_snapshot: set[int] = set()
+        self._in_snapshots: tuple[set[int], set[int]] = set(), set()
         #: Producers without batches since then are unknown, also if a snapshot has them.
         self._expired_before = NO_TIMESTAMP
         #: Unknown producers whose batches were lost or refused: they send them again, from the
@@ -142,7 +143,7 @@ class Producers:
     def _doubtful(self) -> dict[int, ProducerState]:
         """Producers that may have batches in the failed commit."""
         known = self._by_id
-        ids = self._changed | self._in_snapshot
+        ids = self._changed.union(*self._in_snapshots)
         return {i: known[i] for i in ids if i in known and known[i].batches}
 
     def await_first(self, batch: RecordBatch, first_sequence: int) -> None:
@@ -243,9 +244,10 @@ class Producers:
 
     def changed(self) -> list[ProducerState]:
         """For a snapshot: producers that changed since the last one."""
-        self._in_snapshot, self._changed = self._changed, set()
+        changed, self._changed = self._changed, set()
+        self._in_snapshots = self._in_snapshots[1], changed
         known = self._by_id
-        return [known[i] for i in self._in_snapshot if i in known]
+        return [known[i] for i in changed if i in known]
 
     def expire(self, before_timestamp: int, spared: Container[int] = ()) -> int:
         """Removes producers without batches since then; returns their number."""

@@ -164,6 +164,18 @@ def test_a_lost_producer_must_repeat_its_first_sequence_or_raise_its_epoch(log: 
     assert log.append(0, epoch=1) is None
 
 
+def test_a_producer_is_lost_with_the_commits_of_two_snapshots(log: Log) -> None:
+    """A hand-over takes one while the commit of another one is under way."""
+    log.append(0, producer=1)
+    log.producers.changed()
+    log.append(0, producer=2)
+    log.producers.changed()
+    log.producers = Producers(log.producers)
+    for producer_id in (1, 2):
+        with pytest.raises(OutOfOrderSequence):
+            log.append(1, producer=producer_id)
+
+
 def test_of_many_refused_producers_the_latest_are_awaited(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
