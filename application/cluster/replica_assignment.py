@@ -84,3 +84,6 @@ class ReplicaAssignment:
 
     def assign_to(self, partition_ids: Sequence[int], replicas: Sequence[Sequence[int]]) -> None:
         """The same, with the replicas of each."""
+
+    def join(self, partition_ids: Sequence[int], factor: int) -> None:
+        """Stages this broker as a replica of the partitions that have fewer than `factor`."""

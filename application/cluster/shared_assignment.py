@@ -50,6 +50,25 @@ class SharedReplicaAssignment(ReplicaAssignment):
             ]
         )
 
+    def join(self, partition_ids: Sequence[int], factor: int) -> None:
+        found = ((each, self._registrations.find(each)) for each in partition_ids)
+        self._registrations.save(
+            [
+                (each, one._replace(target=_turned((*one.replicas, self._node_id), each)))
+                for each, one in found
+                if one is not None
+                and not one.is_reassigned
+                and len(one.replicas) < factor
+                and self._node_id not in one.replicas
+            ]
+        )
+
+
+def _turned(replicas: tuple[int, ...], by: int) -> tuple[int, ...]:
+    """Of many partitions each replica is the preferred leader of some."""
+    first = by % len(replicas)
+    return replicas[first:] + replicas[:first]
+
 
 def _first(replicas: Sequence[int], alive: set[int]) -> int:
     return next(each for each in replicas if each in alive)

@@ -127,6 +127,12 @@ class CreateTopicsService:
         self._topics.when_durable([topic], partial(self._log, automatic=True, by=NO_CLIENT))
         return topic
 
+    def join_internal(self, topic: Topic) -> None:
+        """Stages this broker as a replica of partitions with fewer than default. The caller has the
+        right.
+        """
+        self._assignment.join(topic.partition_ids, self._config.default_replication_factor)
+
     def _save(self, new: NewTopic, topic: Topic) -> None:
         # First: who sees the topic finds the leaders of its partitions.
         if new.assignments:

@@ -3,7 +3,7 @@
 With the setting on, the topic is created, and the rows of the store are appended as records, in
 slices; then the store has a row that the topic is complete. A start without that row begins again
 with a new topic, unless another broker has begun meanwhile. With the setting off, the topic is
-deleted.
+deleted. A broker that finds the topic of another one becomes a replica, if there are too few.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class InternalTopicSetup:
         elif written is None or (self._is_alone and not written.complete):
             assert self._contents is not None
             self._contents.on_loaded(lambda: self._background.start(self._write))
+        elif not self._is_alone:
+            self._background.start(self._join)
 
     def _remove(self) -> Job[None]:
         yield from _durably(self._stage_removal)
@@ -86,10 +88,14 @@ class InternalTopicSetup:
     def _write(self) -> Job[None]:
         assert self._contents is not None
         if not (yield from _durably(self._stage_topic)):
+            yield from self._join()
             return
         for part in self._contents.parts():
             yield from _durably(part)
         yield from _durably(self._stage_completeness)
+
+    def _join(self) -> Job[None]:
+        yield from _durably(self._stage_replica)
 
     def _stage_removal(self) -> None:
         self._changes.check()
@@ -111,6 +117,12 @@ class InternalTopicSetup:
         written = WrittenTopic(topic.topic_id, complete=False)
         self._cluster.save_internal_topic(topic.name, written)
         return True
+
+    def _stage_replica(self) -> None:
+        self._changes.check()
+        topic = self._catalog.topic(self._new_topic.name)
+        if topic is not None:
+            self._create_topics.join_internal(topic)
 
     def _stage_completeness(self) -> None:
         self._changes.check()

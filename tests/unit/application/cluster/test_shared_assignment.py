@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from application.cluster.shared_assignment import SharedReplicaAssignment
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import InvalidReplicationFactor
+from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.fakes.shared_store import SharedStore
+
+REBALANCE_MS = 300_000
 
 
 @pytest.fixture
@@ -52,3 +57,36 @@ def test_without_a_living_broker_nothing_is_placed(shared: SharedStore) -> None:
     shared.members.fence(2)
     with pytest.raises(InvalidReplicationFactor, match="All brokers are currently fenced"):
         of(shared).check_factor(1)
+
+
+INTERNAL = {
+    "offsets_topic": "on",
+    "offsets_topic_num_partitions": "12",
+    "transaction_state_log_num_partitions": "12",
+}
+
+
+def test_later_brokers_become_replicas_of_internal_topics() -> None:
+    """The first one has created them with itself alone."""
+    shared = SharedStore()
+    for node_id in (1, 2, 3, 4):
+        shared.start(node_id, default_replication_factor="3", **INTERNAL)
+        shared.advance(2000, step_ms=50)
+    shared.advance(REBALANCE_MS, step_ms=1000)
+    registrations = shared.brokers[1].core.registrations
+    assert registrations is not None
+    for name in (OFFSETS_TOPIC, TRANSACTION_TOPIC):
+        found = [registrations.get(each) for each in shared.brokers[1].existing(name).partition_ids]
+        assert {tuple(sorted(one.replicas)) for one in found if one} == {(1, 2, 3)}
+        assert Counter(one.leader for one in found if one) == {1: 4, 2: 4, 3: 4}
+
+
+def test_with_enough_replicas_of_internal_topics_none_is_added() -> None:
+    shared = SharedStore()
+    for node_id in (1, 2):
+        shared.start(node_id, **INTERNAL)
+        shared.advance(2000, step_ms=50)
+    assert len(shared.led(OFFSETS_TOPIC, 1)) == 12
+    registrations = shared.brokers[2].core.registrations
+    assert registrations is not None
+    assert {one.replicas for one in registrations.values()} == {(1,)}
