@@ -19,7 +19,7 @@ from interfaces.rest.pending import only, value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel, example
-from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of, topic_body
+from interfaces.rest.shapes.topics import Configs, TopicBody, texts_of
 from interfaces.rest.streaming import Streamed
 
 #: Between two lines of progress.
@@ -58,8 +58,7 @@ class CloneRoutes(Routes):
         configs, by = texts_of(body.configs), exchange.requester
         created = await only(lambda: clone.create(topic_name, body.topic_name, configs, by))
         if not body.records:
-            shown = topic_body(created, self._urls(request), self._factor(created))
-            return JsonResponse(shown, 201)
+            return JsonResponse(self._topic_body(created, self._urls(request)), 201)
         try:
             copying = clone.copy(topic_name, created)
         except BrokerError:

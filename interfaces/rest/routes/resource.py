@@ -22,6 +22,7 @@ from interfaces.rest.pages import Page
 from interfaces.rest.responses import listing
 from interfaces.rest.shapes.common import body
 from interfaces.rest.shapes.partitions import ReplicaBody
+from interfaces.rest.shapes.topics import TopicBody
 from interfaces.rest.urls import Urls
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,8 +122,14 @@ class Routes:
             raise UnknownTopicOrPartition(f"There is no topic {name}")
         return topic
 
-    def _factor(self, topic: Topic) -> int:
-        return self._broker.topics.replicas.factor(topic)
+    def _topic_body(
+        self, topic: Topic, at: Urls, warnings: Sequence[str] = (), factor: int | None = None
+    ) -> dict[str, Any]:
+        """`factor`: of a topic that is not created."""
+        if factor is None:
+            factor = self._broker.topics.replicas.factor(topic)
+        found = body(TopicBody, at, topic, replication_factor=factor)
+        return found | ({"warnings": warnings} if warnings else {})
 
     def _topic_with(self, name: str, index: int) -> Topic:
         """Raises UnknownTopicOrPartition if it has no such partition, too."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,27 +25,17 @@ from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, delete, get, post, route
 from interfaces.rest.shapes.common import ListOf
 from interfaces.rest.shapes.partitions import PartitionCompaction, PartitionRetention
-from interfaces.rest.shapes.topics import (
-    ChangeTopic,
-    CreateTopic,
-    TopicBody,
-    texts_of,
-    topic_body,
-)
-from interfaces.rest.urls import Urls
+from interfaces.rest.shapes.topics import ChangeTopic, CreateTopic, TopicBody, texts_of
 
 
 class TopicRoutes(Routes):
     tag = "topics"
 
-    def _body(self, topic: Topic, at: Urls) -> dict[str, Any]:
-        return topic_body(topic, at, self._factor(topic))
-
     @get("/topics", ListOf[TopicBody])
     async def list_topics(self, request: Request, page: Paged) -> Response:
         found = self._describable(request, ResourceType.TOPIC, self._broker.catalog, _name)
         topics = sorted(found, key=_name)
-        return await self._page(request, "KafkaTopicList", page, topics, _name, self._body)
+        return await self._page(request, "KafkaTopicList", page, topics, _name, self._topic_body)
 
     @post("/topics", TopicBody, status_code=201, responses={200: {"model": TopicBody}})
     async def create_topic(self, request: Request, body: CreateTopic) -> JsonResponse:
@@ -65,13 +54,13 @@ class TopicRoutes(Routes):
         at = self._urls(request)
         status = 200 if body.validate_only else 201
         location = None if body.validate_only else {"location": at("topics", created.name)}
-        factor = create.factor(new) if body.validate_only else self._factor(created)
-        shown = topic_body(created, at, factor, _warnings(new.configs))
+        factor = create.factor(new) if body.validate_only else None
+        shown = self._topic_body(created, at, _warnings(new.configs), factor)
         return JsonResponse(shown, status, location)
 
     @get("/topics/{topic_name}", TopicBody)
     async def get_topic(self, request: Request, topic_name: str) -> JsonResponse:
-        return JsonResponse(self._body(self._topic(topic_name), self._urls(request)))
+        return JsonResponse(self._topic_body(self._topic(topic_name), self._urls(request)))
 
     @get("/topics/{topic_name}/retention", ListOf[PartitionRetention])
     async def get_retention(self, request: Request, topic_name: str) -> Response:
@@ -131,8 +120,7 @@ class TopicRoutes(Routes):
         if count is not None and not body.validate_only:
             await self._grow(topic_name, count, False, by)
         changed = self._topic(topic_name)
-        at, factor = self._urls(request), self._factor(changed)
-        return JsonResponse(topic_body(changed, at, factor, _warnings(configs)))
+        return JsonResponse(self._topic_body(changed, self._urls(request), _warnings(configs)))
 
     @delete("/topics/{topic_name}")
     async def delete_topic(self, request: Request, topic_name: str) -> Response:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from domain.topics.topic import Topic, text_of_id
+from domain.topics.topic import text_of_id
 from interfaces.rest.faults import expected
 from interfaces.rest.shapes.common import (
     Related,
     RequestModel,
     Resource,
-    body,
     example,
     resource,
 )
-from interfaces.rest.urls import Urls
 
 Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Setting = str | int | float | bool | None
@@ -103,10 +101,3 @@ class TopicBody(Resource):
     partition_reassignments: Annotated[Related, "/partitions/-/reassignment"]
     #: Only in the response to a request that sets configs without effect: a sentence for each.
     warnings: NotRequired[list[str]]
-
-
-def topic_body(
-    topic: Topic, urls: Urls, factor: int, warnings: list[str] | None = None
-) -> dict[str, Any]:
-    found = body(TopicBody, urls, topic, replication_factor=factor)
-    return found | ({"warnings": warnings} if warnings else {})
