@@ -25,6 +25,8 @@ SETTLING_STEPS = 20_000
 
 class ClusterTransactions(SeveralBrokers):
     partitions = 4
+    #: Clients do not know which of their transactions are lost.
+    goes_back = False
     steps = 3000
     mishap_share = 0.006
     settings: Mapping[str, str] = {

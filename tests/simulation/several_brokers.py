@@ -2,7 +2,8 @@
 clients move leaders, by a seed.
 
 Commits take some time and may fail. A paused broker learns late that it was fenced, and goes on
-with what it led. Whoever finds a broker that leads appends there.
+with what it led. Whoever finds a broker that leads appends there. Sometimes the store goes back to
+what an asynchronous standby has, and all brokers start again.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
+from typing import NamedTuple
 
 from application.background.loaded import loaded
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import BrokerError, StorageFailed
+from infrastructure.storage.memory.store import MemoryStore
 from tests.fakes.batches import record_batch
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.simulation.model import Violation
@@ -25,8 +28,19 @@ HEADER_BYTES = 61
 SETTLES_MS = 5000
 
 
+class Standby(NamedTuple):
+    """The store at an earlier moment, and what was true then."""
+
+    data: MemoryStore
+    led: dict[tuple[int, int], int]
+    acknowledged: dict[tuple[int, int], str]
+    #: The leader epoch of each partition, or one before it.
+    epochs: dict[int, int]
+
+
 class SeveralBrokers:
     partitions = PARTITIONS
+    goes_back = True
     steps = STEPS
     mishap_share = 0.03
     settings: Mapping[str, str] = {"default_replication_factor": "2"}
@@ -39,9 +53,12 @@ class SeveralBrokers:
         self.topic = self.store.topic("t", self.partitions)
         #: The node that led a partition in an epoch.
         self.led: dict[tuple[int, int], int] = {}
+        #: In these, or later ones, the store has lost records.
+        self.lost_epochs: dict[int, int] = {}
         #: The record at an offset of a partition.
         self.acknowledged: dict[tuple[int, int], str] = {}
-        self.appended = self.lost = self.stops = self.fences = self.asked = 0
+        self.appended = self.lost = self.stops = self.fences = self.asked = self.went_back = 0
+        self.standby = self._copied()
         self.actions: tuple[Callable[[], None], ...] = (
             *([self._append] * 12),
             *([self._pass] * 12),
@@ -50,6 +67,7 @@ class SeveralBrokers:
             *([self._ask] * 3),
             self._end_commit,
             self._fail,
+            *([self._replicate] * self.goes_back),
         )
 
     def run(self) -> None:
@@ -122,6 +140,9 @@ class SeveralBrokers:
     def _mishap(self) -> None:
         living = [each for each in self.store.brokers if not self.store.members.is_fenced(each)]
         others = [each for each in NODES if each not in living]
+        if self.goes_back and self.random.random() < 0.1:
+            self._go_back()
+            return
         if others and self.random.random() < 0.6:
             self._come_back(self.random.choice(others))
         elif len(living) > 1:
@@ -157,6 +178,30 @@ class SeveralBrokers:
         self.fences += 1
         self.store.members.fence(node_id)
 
+    def _copied(self) -> Standby:
+        data = MemoryStore()
+        data.take_over(self.store.data)
+        brokers = self.store.brokers.values()
+        epochs = {
+            each: max(one.leader(each)[1] for one in brokers) for each in self.topic.partition_ids
+        }
+        return Standby(data, dict(self.led), dict(self.acknowledged), epochs)
+
+    def _replicate(self) -> None:
+        self.standby = self._copied()
+
+    def _go_back(self) -> None:
+        """Brokers notice that the store lacks their commits, and start again."""
+        self.went_back += 1
+        brokers = list(self.store.brokers)
+        for node_id in brokers:
+            self.store.kill(node_id, persists=self.random.random() < 0.5)
+        self.store.data.take_over(self.standby.data)
+        self.led, self.acknowledged = dict(self.standby.led), dict(self.standby.acknowledged)
+        self.lost_epochs = self.standby.epochs
+        for node_id in brokers:
+            self._come_back(node_id)
+
     # ---- what must be true
 
     def _check_leaders(self) -> None:
@@ -164,6 +209,8 @@ class SeveralBrokers:
             for node_id, broker in self.store.brokers.items():
                 leader = broker.core.placement.leader(partition_id)
                 if leader.node_id == node_id and not self.store.members.is_fenced(node_id):
+                    if leader.epoch <= self.lost_epochs.get(partition_id, -1):
+                        raise Violation(f"{node_id} leads {partition_id} in the lost {leader}")
                     before = self.led.setdefault((partition_id, leader.epoch), node_id)
                     if before != node_id:
                         raise Violation(f"{before} and {node_id} lead {partition_id} in {leader}")
