@@ -9,8 +9,9 @@ import pytest
 from infrastructure.storage.postgresql import tails
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
+from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
-from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 
 pytestmark = pytest.mark.usefixtures("at_once")
@@ -89,6 +90,46 @@ def test_what_others_took_over_meanwhile_is_not_waited_for(
     assert again.storage.log._contents.has_begun
     assert cluster.execute(RUNS) == before
     assert other.last_offsets(P) == [0]
+
+
+@pytest.fixture
+def patient() -> Iterator[JoinedBrokers]:
+    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
+    yield cluster
+    cluster.close()
+
+
+def test_what_others_had_meanwhile_is_read_again(patient: JoinedBrokers) -> None:
+    """It went away and came back between two reads of the broker that starts."""
+    key, offsets = P.to_bytes(4, "big"), [0, 1]
+    first, other = patient.join(1), patient.join(2)
+    for partition_id in (P, OTHER):
+        first.lead(partition_id, 1)
+        first.append(partition_id, 0)
+    first.storage.state.put("partitions", key, b"old")
+    assert first.commit() is None
+    first.close()
+    again = patient.join(1, through_relay=True)
+    other.lead(P, 2, epoch=2)
+    patient.relay.hold()
+    assert other.commit() is None
+    other.append(P, 1)
+    other.storage.state.put("partitions", key, b"new")
+    other.lead(P, 1, epoch=3)
+    assert other.commit() is None
+    patient.relay.pass_all()
+    again.run_until(lambda: (LEADERS, key) in again.followed)
+    assert again.storage.state.get("partitions", key) == b"new"
+    assert again.last_offsets(P) == offsets
+    # As before, it does not lead them yet.
+    assert isinstance(again.storage.log, PostgresLogStore)
+    assert not again.storage.log._contents.has_begun
+    for partition_id, epoch in ((P, 4), (OTHER, 2)):
+        again.lead(partition_id, 1, epoch)
+    again.append(P, 2)
+    assert again.commit() is None
+    assert again.storage.log._contents.has_begun
+    assert again.last_offsets(P) == [*offsets, 2]
 
 
 def test_a_broker_that_led_nothing_has_begun(cluster: JoinedBrokers) -> None:

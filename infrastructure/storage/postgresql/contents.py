@@ -118,10 +118,10 @@ class Contents:
             raise StorageDamaged(f"ottla_tails has no row of ottla_tail_{number}")
         self.tails.add_known(found)
 
-    def gained(self, connection: Rows, rows: Iterable[Row]) -> Gained:
+    def gained(self, connection: Rows, rows: Iterable[Row], by_others: bool = False) -> Gained:
         """What this broker has to know of partitions that it leads by these rows. From any thread.
 
-        Raises psycopg.Error.
+        Raises psycopg.Error. `by_others`: they have changed the rows.
         """
         rows = list(rows)
         slots = self._slots.copy()
@@ -132,7 +132,10 @@ class Contents:
             for row in rows
             if row.table == LEADERS and row.value and leader_of(row.value) == self._node_id
         )
-        partition_ids -= frozenset(self._led.copy())
+        known = self._led.copy()
+        if by_others:  # they may have led these meanwhile
+            known -= self._unconfirmed.copy()
+        partition_ids -= known
         if not partition_ids:
             return NOTHING_GAINED
         runs = loading.runs_of(connection, partition_ids)
@@ -211,7 +214,8 @@ class Contents:
             self.read_again()
             return
         self.version = self.staged.version = changes.version
-        self._change_leaders((row.key, row.value) for row in changes.rows if row.table == LEADERS)
+        leaders = [(row.key, row.value) for row in changes.rows if row.table == LEADERS]
+        self._change_leaders(leaders, by_others=True)
         self._put(changes.rows)
         self._gain(gained)
         by_table: dict[str, list[bytes]] = defaultdict(list)
@@ -339,12 +343,16 @@ class Contents:
             if partition_id in self._led and leader != self._node_id
         }
 
-    def _change_leaders(self, rows: Iterable[tuple[bytes, bytes | None]]) -> None:
+    def _change_leaders(
+        self, rows: Collection[tuple[bytes, bytes | None]], by_others: bool = False
+    ) -> None:
         lost = self.lost_by(rows)
+        self._unconfirmed -= lost
+        if by_others:  # they may be back: what is known of them may be older
+            lost |= self._unconfirmed.intersection(int.from_bytes(key, "big") for key, _ in rows)
         if lost:
             self.losses += 1
             self._led -= lost
-            self._unconfirmed -= lost
             for partition_id in lost:
                 self._forget_log(partition_id)
             self._put(Row(table, key, None) for table, key in self._rows_of(lost))

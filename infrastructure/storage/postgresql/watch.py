@@ -283,7 +283,7 @@ class Watch:
         """The version in the database."""
         changes = shared_rows.changed_since(connection, self._contents.version)
         if changes.version > changes.since:
-            gained = self._contents.gained(connection, changes.rows)
+            gained = self._contents.gained(connection, changes.rows, by_others=True)
             self._post(partial(self._contents.take_over, changes, gained))
         return changes.version
 
