@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import methodcaller
+from threading import Lock
 
 from application.state.notifying import notify_each
 from infrastructure.storage.errors import StorageDamaged
@@ -23,7 +24,7 @@ from infrastructure.storage.postgresql.marker_rows import MarkerRows, MarkersRea
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, LogRuns, Runs
 from infrastructure.storage.postgresql.server import Rows
-from infrastructure.storage.postgresql.shared_rows import Gained, Row, SharedRows
+from infrastructure.storage.postgresql.shared_rows import Gained, KnownRows, Row, SharedRows
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tails import TAIL_BYTES, TailRow, Tails, tail_rows
 from infrastructure.storage.postgresql.timeline import NOT_KNOWN
@@ -51,6 +52,8 @@ class Contents:
         """None: everything."""
         self._node_id = node_id
         self._rows = MemoryStore()
+        #: Rows and their version; the loop changes them.
+        self._changing = Lock()
         #: Reads of rows: they are in memory.
         self.state = MemoryStateStore(self._rows)
         self.cache = LogCache(CACHE_BYTES)
@@ -149,35 +152,16 @@ class Contents:
             self.read_markers(connection),
         )
 
-    def has_shared(self, rows: Collection[Row]) -> bool:
-        """These shared rows, but for newer changes, which leave all that this broker leads to it.
-
-        `rows`: with deleted ones. From any thread.
-        """
-        leaders = [
-            (row.key, row.value)
-            for row in rows
-            if row.version > self.version and row.table == LEADERS
-        ]
-        return self.is_known_to(rows) and not self.lost_by(leaders)
-
-    def is_known_to(self, rows: Collection[Row]) -> bool:
-        """All that is shared is in these rows of a database, but for newer changes.
-
-        `rows`: with deleted ones.
-        """
-        newer = [row for row in rows if row.version > self.version]
-        found = {(row.table, row.key): row.value for row in rows if row.value is not None}
-        known = {
-            (table, key): value
-            for table in self.state.tables()
-            if is_shared(table)
-            for key, value in self.state.scan(table)
-        }
-        for row in newer:
-            for one in (found, known):
-                one.pop((row.table, row.key), None)
-        return found == known
+    def known_rows(self) -> KnownRows:
+        """From any thread."""
+        with self._changing:
+            values = {
+                (table, key): value
+                for table in self.state.tables()
+                if is_shared(table)
+                for key, value in self.state.scan(table)
+            }
+            return KnownRows(self.version, values)
 
     def go_back(self, connection: Rows, writer_id: int) -> dict[int, int]:
         """Runs and tails are those of a database that has lost commits; returns where its logs end.
@@ -213,10 +197,10 @@ class Contents:
         if changes.since != self.version:
             self.read_again()
             return
-        self.version = self.staged.version = changes.version
         leaders = [(row.key, row.value) for row in changes.rows if row.table == LEADERS]
         self._change_leaders(leaders, by_others=True)
-        self._put(changes.rows)
+        self._put(changes.rows, changes.version)
+        self.staged.version = changes.version
         self._gain(gained)
         by_table: dict[str, list[bytes]] = defaultdict(list)
         for row in changes.rows:
@@ -267,9 +251,8 @@ class Contents:
         self.read_markers_again()
 
     def committed(self, staged: Staged, gained: Gained) -> None:
-        if staged.changes_shared_rows:
-            self.version = staged.version + 1
-        self._put(Row(table, key, value) for (table, key), value in staged.rows.items())
+        version = staged.version + 1 if staged.changes_shared_rows else None
+        self._put((Row(*key, value) for key, value in staged.rows.items()), version)
         for one in staged.rewritten:
             self._changed_log(one.partition_id, one.first_offset, one.last_offset)
         for partition_id, last in staged.trimmed.items():
@@ -314,11 +297,15 @@ class Contents:
 
     # ---- scopes
 
-    def _put(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            _learn(self._slots, row.table, row.key, row.value)
-            self.state.put(row.table, row.key, row.value)
-        self._rows.keep()
+    def _put(self, rows: Iterable[Row], version: int | None = None) -> None:
+        """`version`: of the shared rows, if some are among these."""
+        with self._changing:
+            for row in rows:
+                _learn(self._slots, row.table, row.key, row.value)
+                self.state.put(row.table, row.key, row.value)
+            self._rows.keep()
+            if version is not None:
+                self.version = version
 
     def _gain(self, gained: Gained) -> None:
         new = gained.partition_ids - self._led

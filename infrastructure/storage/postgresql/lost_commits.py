@@ -18,8 +18,10 @@ from infrastructure.storage.postgresql.fence import ALONE, Fence
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.sending import sent
 from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.shared_rows import Row
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.statement import composed, statement_of
+from infrastructure.storage.repositories.leader_rows import LEADERS
 
 #: Of batches; most of them are in the cache, too.
 _MOST_BYTES = 64 << 20
@@ -86,8 +88,15 @@ class LostCommits:
             return False
         if any(one.losses != self._contents.losses for one in lost):
             return False
-        found = shared_rows.shared(connection, also_deleted=True)
-        return found.version >= self._contents.version and self._contents.has_shared(found.rows)
+        newer = self._newer(connection)
+        if newer is None:
+            return False
+        leaders = [(row.key, row.value) for row in newer if row.table == LEADERS]
+        return not self._contents.lost_by(leaders)
+
+    def _newer(self, connection: Rows) -> list[Row] | None:
+        known = self._contents.known_rows()  # first: what is read may be newer, and not older
+        return known.newer(shared_rows.shared(connection, also_deleted=True))
 
     def _repeat(
         self, connection: Rows, fence: Fence, commit: _Commit, ends: dict[int, int]

@@ -30,6 +30,29 @@ class SharedRows(NamedTuple):
     rows: list[Row]
 
 
+class KnownRows(NamedTuple):
+    """The shared rows that a broker knows."""
+
+    version: int
+    #: By table and key.
+    values: dict[tuple[str, bytes], bytes]
+
+    def newer(self, found: SharedRows) -> list[Row] | None:
+        """Rows of a database that are not known yet; None: it lacks some that are known.
+
+        `found`: all, with deleted ones. They may be as many changes as are known, and others.
+        """
+        newer = [row for row in found.rows if row.version > self.version]
+        changed = {(row.table, row.key) for row in newer}
+        known = {key: value for key, value in self.values.items() if key not in changed}
+        there = {
+            (row.table, row.key): row.value
+            for row in found.rows
+            if row.version <= self.version and row.value is not None
+        }
+        return newer if found.version >= self.version and there == known else None
+
+
 class Gained(NamedTuple):
     """Partitions that this broker leads since now, and what it has to know of them."""
 

@@ -363,13 +363,11 @@ class Watch:
             self._link.ended.set()
 
     def _compare(self, version: int, found: SharedRows) -> None:
-        """On the loop. A database that has lost changes which are known here may have as many
-        others: then its version does not say so.
-        """
-        contents = self._contents
-        if contents.changes_shared or contents.version != version:
+        """On the loop."""
+        known = self._contents.known_rows()
+        if self._contents.changes_shared or known.version != version:
             self._is_new = True  # what was read may be older: again, with the next step
-        elif found.version < version or not contents.is_known_to(found.rows):
+        elif known.newer(found) is None:
             self.fenced()
 
     def _release_soon(self) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from struct import pack
+from threading import Thread
+
+import pytest
 
 from domain.topics.internal_records import partition_of
 from domain.topics.topic import OFFSETS_TOPIC, Topic
@@ -126,6 +131,38 @@ def test_leadership_that_it_gives_away_itself() -> None:
     known.committed(known.end_pass(), NOTHING_GAINED)
     assert known.state.scan("partitions") == []
     assert known.state.get(LEADERS, key_of(7)) is not None
+
+
+@pytest.mark.usefixtures("often")
+def test_what_is_known_is_of_one_version_while_it_changes() -> None:
+    """Another thread asks for it, after a connection was lost."""
+    known, last = Contents(ME), 300
+
+    def change() -> None:
+        for version in range(1, last + 1):
+            value = b"%d" % version
+            rows = [Row(f"t{n}", b"%d" % n, value, version) for n in range(20)]
+            gone = Row("t", b"%d" % (version - 1), None, version)
+            new = [Row("t", value, value, version), Row("new" + value.decode(), b"k", b"v")]
+            known.take_over(SharedRows(version - 1, version, [gone, *rows, *new]), NOTHING_GAINED)
+
+    changing = Thread(target=change)
+    changing.start()
+    version = 0
+    while version < last:
+        version, values = known.known_rows()
+        changed = {value for (table, _), value in values.items() if not table.startswith("new")}
+        assert changed == ({b"%d" % version} if version else set())
+    changing.join()
+
+
+@pytest.fixture
+def often() -> Iterator[None]:
+    """Threads take turns after each step."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 def test_groups_go_with_their_partition_of_the_internal_topic() -> None:
