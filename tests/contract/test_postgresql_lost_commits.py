@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.postgresql import lost_commits
+from infrastructure.storage.postgresql.watch import Watch
 from infrastructure.storage.postgresql.writer import Upkeep
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
@@ -257,6 +259,50 @@ def test_other_rows_of_the_same_version_end_the_session(cluster: JoinedBrokers) 
     broker.run_until(lambda: broker.fenced)
     assert broker.storage.repeated_commits is not None
     assert broker.storage.repeated_commits() == 0
+
+
+COMMITS = "select node_id, seq from ottla_fences order by node_id"
+
+
+def put_shared(broker: JoinedBroker) -> None:
+    """With the right that it had."""
+    broker.storage.state.put("t", b"mine", b"value")
+
+
+def append(broker: JoinedBroker) -> None:
+    broker.append(7, 1)
+
+
+@pytest.mark.parametrize("change", [put_shared, append])
+def test_nothing_is_committed_to_a_database_that_lacks_what_others_changed(
+    cluster: JoinedBrokers,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[JoinedBroker], None],
+) -> None:
+    """It has as many changes; the connection for the lease is not back yet."""
+    broker, other = leading(cluster), cluster.join(2)
+    past = Past(cluster)
+    other.put(b"key", b"lost")
+    assert other.commit() is None
+    broker.run_until(lambda: ("t", b"key") in broker.followed)
+    other.close()
+    cluster.relay.refuse()
+    past.return_to()
+    third = cluster.join(3)
+    third.put(b"other key", b"new")
+    assert third.commit() is None
+
+    def fail(watch: Watch) -> None:
+        raise psycopg.OperationalError("not yet")
+
+    monkeypatch.setattr(Watch, "_connect", fail)
+    before = cluster.execute(COMMITS)
+    cluster.relay.accept()
+    change(broker)
+    failure = broker.commit()
+    assert isinstance(failure, StorageFailed) and "lost changes" in failure.message
+    assert cluster.execute(COMMITS) == before
+    assert broker.fenced
 
 
 def go_back(cluster: JoinedBrokers, broker: JoinedBroker) -> JoinedBroker:

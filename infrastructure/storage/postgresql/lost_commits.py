@@ -81,6 +81,13 @@ class LostCommits:
         self.repeated += len(lost)
         return fence.place
 
+    def lacks_shared(self, connection: Rows) -> bool:
+        """Nothing may be committed: other brokers may lead partitions of this one.
+
+        Raises psycopg.Error.
+        """
+        return self._node_id != ALONE and self._newer(connection) is None
+
     def _is_own(self, connection: Rows, lost: list[_Commit]) -> bool:
         """Nothing that brokers share was lost, and no partition has another leader since."""
         changed = (one.staged for one in lost if one.staged is not None)

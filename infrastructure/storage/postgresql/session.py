@@ -99,6 +99,8 @@ class Session:
         self._seq = 0
         #: Commits again what is between a fence and the newest commit.
         self.repeat: Repeat = lambda connection, fence, newest: None
+        #: Whether the database has lost what other brokers have changed. Raises psycopg.Error.
+        self.lacks_shared: Callable[[Rows], bool] = lambda connection: False
         #: Final: another broker writes the store, or the database has lost commits.
         self._over: StorageFailed | None = None
         #: The server has said of a commit that it did not wait for the standby to the end.
@@ -312,6 +314,9 @@ class Session:
                 why = "another broker has taken over the store"
                 if found is None:
                     why = "PostgreSQL does not know this session: it has lost commits"
+                self._over = StorageFailed(f"{why}; restart the broker")
+            elif self.lacks_shared(connection):
+                why = "PostgreSQL has lost changes of what brokers share"
                 self._over = StorageFailed(f"{why}; restart the broker")
         except BaseException:
             self._link.drop()

@@ -119,6 +119,7 @@ class Writer:
         self._lock = threading.Lock()
         self.lost_commits = LostCommits(contents, session.node_id)
         session.repeat = self.lost_commits.repeat
+        session.lacks_shared = self.lost_commits.lacks_shared
         self._upkeep = {
             Upkeep.NEW_TAIL: self._begin_tail,
             Upkeep.MOVE: self._move,
