@@ -12,7 +12,7 @@ import pytest
 
 from domain.cluster.nodes import Node
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
-from infrastructure.storage.postgresql import leases, opening, shared_rows
+from infrastructure.storage.postgresql import leases, shared_rows
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.leases import Beat
 from infrastructure.storage.postgresql.locks import ChangesLock
@@ -75,9 +75,9 @@ def test_a_broker_whose_start_is_refused_is_not_registered(
     first.run_until(lambda: first.brokers() == [(1, False)])
 
     def refuse(*_: object) -> None:
-        raise StorageUnusable("no such bucket")
+        raise StorageUnusable("it is damaged")
 
-    monkeypatch.setattr(opening, "_bucket", refuse)
+    monkeypatch.setattr(Contents, "load", refuse)
     with pytest.raises(StorageUnusable):
         cluster.join(3)
     first.close()
@@ -152,17 +152,20 @@ class Renewals:
 def test_a_broker_renews_its_lease_while_it_starts(
     cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However long it looks for its bucket, and loads the rows."""
+    """However long it loads the rows."""
     renewals = Renewals(monkeypatch)
     first = cluster.join(1)
     first.announce()
     first.put(b"k", b"v")
     assert first.commit() is None
 
-    def look_for_bucket(*_: object) -> None:
-        renewals.wait(2, count=2 * SESSION_MS // HEARTBEAT_MS)
+    load = Contents.load
 
-    monkeypatch.setattr(opening, "_bucket", look_for_bucket)
+    def load_slowly(*of: Any) -> None:
+        renewals.wait(2, count=2 * SESSION_MS // HEARTBEAT_MS)
+        load(*of)
+
+    monkeypatch.setattr(Contents, "load", load_slowly)
     second = cluster.join(2)
     second.put(b"k", b"w")
     assert second.commit() is None
@@ -180,7 +183,7 @@ def test_a_start_that_waits_for_the_right_only_renews_its_lease(
     renewals = Renewals(monkeypatch)
     followed: list[int] = []
     tried_at: list[float] = []
-    changed_since, taken = shared_rows.changed_since, ChangesLock.taken
+    changed_since, taken, load = shared_rows.changed_since, ChangesLock.taken, Contents.load
 
     def follow(connection: Rows, version: int) -> SharedRows:
         followed.append(version)
@@ -192,12 +195,13 @@ def test_a_start_that_waits_for_the_right_only_renews_its_lease(
             holding.execute("select pg_advisory_unlock_all()")
         return taken(lock, connection)
 
-    def look_for_bucket(*_: object) -> None:
+    def check(*of: Any) -> None:
         assert followed == []
+        load(*of)
 
     monkeypatch.setattr(shared_rows, "changed_since", follow)
     monkeypatch.setattr(ChangesLock, "taken", take)
-    monkeypatch.setattr(opening, "_bucket", look_for_bucket)
+    monkeypatch.setattr(Contents, "load", check)
     with cluster.connected() as holding:
         assert taken(ChangesLock(), holding)
         cluster.join(2)

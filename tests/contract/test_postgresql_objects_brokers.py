@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from threading import Event
 
 import pytest
 
+from application.ports.log_store import NotInMemory
+from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.objects.bucket import Bucket
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from tests.contract.batches import batch
-from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.joined_brokers import TIMEOUT_S, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 from tests.contract.s3_objects import Objects
 
@@ -249,3 +253,61 @@ def test_what_a_dead_broker_has_written_and_not_sealed_is_deleted(
     append(again, 1, 2)
     assert read(again) == batches(3)
     assert forgotten not in objects.names()
+
+
+@pytest.fixture
+def without(cluster: JoinedBrokers) -> JoinedBroker:
+    """The first broker of a store; no bucket is named."""
+    more, cluster.more = cluster.more, ""
+    broker = cluster.join(1)
+    cluster.more = more
+    return broker
+
+
+@pytest.fixture
+def before_check(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+    """Calls of the thread that starts."""
+    calls: list[Callable[[], object]] = []
+    check = Bucket.check
+
+    def call(self: Bucket) -> None:
+        calls.pop()()
+        check(self)
+
+    monkeypatch.setattr(Bucket, "check", call)
+    return calls
+
+
+def test_a_start_that_waits_for_the_bucket_lets_others_change_shared_rows(
+    cluster: JoinedBrokers, without: JoinedBroker, before_check: list[Callable[[], object]]
+) -> None:
+    changes = without.storage.cluster_changes
+    assert changes is not None
+    given = Event()
+
+    def ask() -> None:
+        try:
+            changes.check()
+        except NotInMemory as later:
+            later.loading.then(lambda _: given.set())
+        else:
+            given.set()
+
+    def hang() -> None:
+        cluster.callbacks.put(ask)
+        assert given.wait(TIMEOUT_S)
+
+    before_check.append(hang)
+    second = cluster.join(2)
+    assert second.storage.objects is not None
+
+
+def test_a_bucket_that_another_broker_names_meanwhile_counts(
+    cluster: JoinedBrokers, without: JoinedBroker, before_check: list[Callable[[], object]]
+) -> None:
+    name = "update ottla_store set objects = 's3://other/a'"
+    before_check.append(lambda: cluster.execute(name))
+    with pytest.raises(StorageUnusable, match="has its objects in s3://other/a, not in s3://"):
+        cluster.join(2)
+    assert cluster.execute("select objects from ottla_store") == [("s3://other/a",)]
+    assert cluster.execute("select node_id from ottla_brokers") == [(1,)]

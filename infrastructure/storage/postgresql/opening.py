@@ -47,6 +47,11 @@ _SIZE = """
     select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^ottla_'
 """
+_NAME = """
+    update ottla_store
+    set objects = %(url)s, delete_delay_ms = coalesce(%(delay)s, delete_delay_ms)
+    where coalesce(objects, %(url)s) = %(url)s
+"""
 
 
 def opened(
@@ -73,6 +78,8 @@ def opened(
         if not read_only:
             session.end_others(for_commits)
         bucket = _bucket(for_commits, address, contents, bucket_at, read_only)
+        if bucket is not None and not read_only:
+            _name(for_commits, address, bucket)
         contents.load(for_reads, ALONE)
         if not read_only:
             least = first_epoch(timeline_of(for_commits))
@@ -106,12 +113,15 @@ def joined(
         for_commits, for_reads, for_watch = connections
         store_id = _prepared(connections, address, read_only=False)
         session, contents = Session(server, node.node_id), Contents(node.node_id, tail_bytes)
+        # It may take long: before there is anything for which others wait.
+        bucket = _bucket(for_commits, address, contents, bucket_at)
         session.begin(for_commits)
         watch = Watch(server, for_watch, session, contents, joining, to_loop)
         try:
             watch.begin()
             session.end_alone(for_commits)
-            bucket = _bucket(for_commits, address, contents, bucket_at)
+            if bucket is not None:
+                _name(for_commits, address, bucket)
             contents.load(for_reads, node.node_id)
             [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
             [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
@@ -183,13 +193,16 @@ def _bucket(
     bucket = bucket_at(where)
     if known is None and not read_only:
         bucket.check()
-        connection.execute("update ottla_store set objects = %s", (where.url,))
-    if address.delete_delay_ms is not None and not read_only:
-        connection.execute(
-            "update ottla_store set delete_delay_ms = %s", (address.delete_delay_ms,)
-        )
     contents.tails.local_bytes = address.local_bytes
     return bucket
+
+
+def _name(connection: Rows, address: Address, bucket: Bucket) -> None:
+    """Raises StorageUnusable if another process has named another one meanwhile."""
+    values = {"url": bucket.address.url, "delay": address.delete_delay_ms}
+    if not connection.execute(_NAME, values).rowcount:
+        known, shown = objects_url(connection), bucket.address.shown
+        raise StorageUnusable(f"the store has its objects in {known}, not in {shown}")
 
 
 def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:
