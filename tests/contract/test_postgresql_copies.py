@@ -105,7 +105,7 @@ def test_a_standby_counts_if_commits_wait_for_it(
     place = f"postgres@/postgres?host={server.folder}&schema=never"
     try:
         # Other processes of the server read the settings when they get to it.
-        wait_until(lambda: examined(place)[0].copies == copies)
+        wait_until(lambda: examined(place).server.copies == copies)
     finally:
         server.execute(
             "alter system set synchronous_standby_names = '*'",
@@ -117,10 +117,10 @@ def test_a_standby_counts_if_commits_wait_for_it(
 def test_a_role_that_may_not_see_standbys_counts_one_copy(server: Postgres) -> None:
     server.execute("create role plain login")
     place = f"plain@/postgres?host={server.folder}&schema=never"
-    found, _ = examined(place)
+    found = examined(place).server
     assert (found.copies, found.hidden_standbys) == (1, 1)
     server.execute("grant pg_monitor to plain")
-    found, _ = examined(place)
+    found = examined(place).server
     assert (found.copies, found.hidden_standbys) == (2, 0)
 
 

@@ -59,10 +59,22 @@ class StoreFacts(NamedTuple):
     #: Node ids.
     alive: Sequence[int]
     fenced: Sequence[int]
-    #: Where they are; None: the store has none.
-    objects: str | None
-    #: Why they cannot be used now.
-    no_objects: str | None
+
+
+class BucketFacts(NamedTuple):
+    """Of the store, or, as long as there is none, of the URL."""
+
+    shown: str
+    #: Why it cannot be used now.
+    problem: str | None
+
+
+class Facts(NamedTuple):
+    server: ServerFacts
+    #: None: there is no store in the schema yet.
+    store: StoreFacts | None
+    #: None: batches are in the database only.
+    bucket: BucketFacts | None
 
 
 _FACTS = f"""
@@ -91,18 +103,16 @@ _FACTS = f"""
 _CLOCK = "select extract(epoch from clock_timestamp())::float8"
 
 
-def examined(place: str) -> tuple[ServerFacts, StoreFacts | None]:
-    """What follows `postgresql://`; None: there is no store in the schema yet.
-
-    Raises StorageUnusable if a broker could not use it.
-    """
+def examined(place: str) -> Facts:
+    """What follows `postgresql://`. Raises StorageUnusable if a broker could not use it."""
     address = parse_address(place)
     server = Server(address, "commit")
     try:
         with closing(server.connect()) as connection, closing(server.connect()) as other:
             check_server(connection, address)
             check_own_backends(connection, other)
-            return _server_facts(connection), _store_facts(connection, address)
+            facts, store = _server_facts(connection), _store_facts(connection, address)
+            return Facts(facts, store, _bucket_facts(connection, address, store))
     except psycopg.Error as error:
         raise StorageUnusable(reason_of(error)) from error
 
@@ -127,16 +137,19 @@ def _store_facts(connection: Rows, address: Address) -> StoreFacts | None:
     found: Sequence[Any] = leases(connection)[1] if format_ == FORMAT else ()
     over = [one.node_id for one in found if one.is_fenced or one.is_over]
     alive = [one.node_id for one in found if one.node_id not in over]
-    return StoreFacts(format_, FORMAT, alive, over, *_objects(connection, address, format_))
+    return StoreFacts(format_, FORMAT, alive, over)
 
 
-def _objects(connection: Rows, address: Address, format_: int) -> tuple[str | None, str | None]:
-    known = objects_url(connection) if format_ == FORMAT else None
+def _bucket_facts(
+    connection: Rows, address: Address, store: StoreFacts | None
+) -> BucketFacts | None:
+    has_rows = store is not None and store.format == FORMAT
+    known = objects_url(connection) if has_rows else None
     where = address.objects if known is None else parse_objects(known)
     if where is None:
-        return None, None
+        return None
     try:
         open_bucket(where).check()
     except StorageUnusable as unusable:
-        return where.shown, str(unusable)
-    return where.shown, None
+        return BucketFacts(where.shown, str(unusable))
+    return BucketFacts(where.shown, None)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from infrastructure.storage.postgresql.facts import CONNECTIONS, ServerFacts, StoreFacts, examined
+from infrastructure.storage.postgresql.facts import (
+    CONNECTIONS,
+    BucketFacts,
+    Facts,
+    ServerFacts,
+    StoreFacts,
+    examined,
+)
 from interfaces.cli.probe.finding import Finding, note, ok, problem
 
 #: Of a commit: one round trip and an fsync.
@@ -15,15 +22,16 @@ _LONG_TRANSACTION_S = 600
 
 def check_database(place: str) -> Iterator[Finding]:
     """What follows `postgresql://`. Raises StorageUnusable."""
-    server, store = examined(place)
-    yield ok(f"PostgreSQL {server.version} can have a store, and is no standby")
-    yield from findings(server, store)
+    found = examined(place)
+    yield ok(f"PostgreSQL {found.server.version} can have a store, and is no standby")
+    yield from findings(found)
 
 
-def findings(server: ServerFacts, store: StoreFacts | None) -> Iterator[Finding]:
+def findings(found: Facts) -> Iterator[Finding]:
+    server, store, bucket = found
     yield _store(store)
-    if store is not None and store.objects is not None:
-        yield _objects(store.objects, store.no_objects)
+    if bucket is not None:
+        yield _objects(bucket)
     yield _synchronous_commit(server)
     yield _copies(server)
     yield _connections(server, store)
@@ -47,10 +55,10 @@ def _store(store: StoreFacts | None) -> Finding:
     return ok(f"brokers of the store: {alive}")
 
 
-def _objects(where: str, problem_: str | None) -> Finding:
-    if problem_ is None:
-        return ok(f"objects can be written to {where}, read, listed and deleted")
-    return problem(f"objects cannot be used: {problem_}", "see docs/storage.md")
+def _objects(bucket: BucketFacts) -> Finding:
+    if bucket.problem is None:
+        return ok(f"objects can be written to {bucket.shown}, read, listed and deleted")
+    return problem(f"objects cannot be used: {bucket.problem}", "see docs/storage.md")
 
 
 def _synchronous_commit(server: ServerFacts) -> Finding:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.contract.postgres_server import running_postgres
+from tests.contract.s3_objects import Objects
+from tests.contract.s3_server import running_s3
 from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.postgresql.conftest import PASSWORD, StartStored, store_url
 
@@ -38,3 +42,16 @@ def test_what_is_wrong_ends_with_an_error() -> None:
     assert "4 are needed for 1 broker. Remedy: raise max_connections" in found
     assert "a broker cannot use" in doctor(store_url("s", database="nope"), code=1)
     assert Ottla("127.0.0.1:1").run("doctor", "--storage", "lmdb://", code=2).errors
+
+
+def test_the_bucket_of_a_new_store_is_checked(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in running_s3().environment.items():
+        monkeypatch.setenv(name, value)
+    objects = Objects(running_s3())
+    found = doctor(url + objects.url)
+    assert f"ok       objects can be written to {objects.shown}, read, listed" in found
+    assert "the schema has no store yet" in found and objects.names() == []
+    refused = doctor(f"{url}&objects=s3://none/a", code=1)
+    [line] = [one for one in refused.splitlines() if "s3://" in one]
+    assert "objects cannot be used: s3://none/a/probe-" in line
+    assert "there is no such bucket. Remedy: see docs/storage.md" in line

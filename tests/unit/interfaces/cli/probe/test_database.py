@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from infrastructure.storage.postgresql.facts import ServerFacts, StoreFacts
+from infrastructure.storage.postgresql.facts import BucketFacts, Facts, ServerFacts, StoreFacts
 from interfaces.cli.probe.database import findings
 from interfaces.cli.probe.finding import NOTE, OK, PROBLEM, Finding
 
@@ -19,21 +19,20 @@ SERVER = ServerFacts(
     round_trip_s=0.0004,
     ahead_s=-0.01,
 )
-STORE = StoreFacts(3, 3, [1, 2], [], None, None)
+STORE = StoreFacts(3, 3, [1, 2], [])
 
 
-def bad(store: StoreFacts | None = STORE, **facts: object) -> Finding:
+def bad(
+    store: StoreFacts | None = STORE, bucket: BucketFacts | None = None, **facts: object
+) -> Finding:
     """The one finding that is not ok."""
-    [found] = (
-        one
-        for one in findings(SERVER._replace(**facts), store)
-        if one.level != OK  # type: ignore[arg-type]
-    )
+    server = SERVER._replace(**facts)  # type: ignore[arg-type]
+    [found] = (one for one in findings(Facts(server, store, bucket)) if one.level != OK)
     return found
 
 
 def test_a_good_server_has_no_problem() -> None:
-    found = list(findings(SERVER, STORE))
+    found = list(findings(Facts(SERVER, STORE, None)))
     assert {one.level for one in found} == {OK}
     assert "brokers may have 92 connections, 7 are needed for 2 brokers" in [
         one.what for one in found
@@ -70,8 +69,9 @@ def test_what_is_known_of_the_store() -> None:
 
 
 def test_what_is_known_of_its_objects() -> None:
-    store = STORE._replace(objects="s3://bucket/a")
-    found = list(findings(SERVER, store))
+    bucket = BucketFacts("s3://bucket/a", None)
+    found = list(findings(Facts(SERVER, STORE, bucket)))
     assert "objects can be written to s3://bucket/a" in found[1].what
     assert {one.level for one in found} == {OK}
-    assert bad(store=store._replace(no_objects="access denied")).what.endswith("access denied")
+    denied = bucket._replace(problem="access denied")
+    assert bad(bucket=denied).what.endswith("access denied")
