@@ -54,6 +54,8 @@ class Clients:
         self.timeout_s: float = parsed.timeout
         #: The newest error that a client reported.
         self.newest_error = ""
+        #: The newest of a consumer with `statistics.interval.ms`: JSON.
+        self.statistics = "{}"
         #: Set when a client reports that all brokers are down; its reader resets it.
         self.is_down = False
         #: The checks of `ottla doctor` run once in a command.
@@ -87,6 +89,7 @@ class Clients:
             "enable.auto.offset.store": False,
             "auto.offset.reset": "error",
             "enable.partition.eof": True,
+            "stats_cb": self._counted,
         }
         return self._made(lambda config: Consumer(config), defaults | _dotted(options))
 
@@ -120,6 +123,9 @@ class Clients:
         else:
             self.newest_error = error.str()
             self._authentication_failed |= error.code() == KafkaError._AUTHENTICATION
+
+    def _counted(self, statistics: str) -> None:
+        self.statistics = statistics
 
     def addresses(self) -> list[Address]:
         try:

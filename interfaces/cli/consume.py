@@ -29,6 +29,7 @@ from interfaces.cli.positions import (
     resolved,
 )
 from interfaces.cli.progress import Progress, stays_silent
+from interfaces.cli.unreadable import OPTIONS, Unreadable
 from interfaces.terminal.client_errors import in_words
 from interfaces.terminal.reachable import why_not
 
@@ -107,6 +108,7 @@ class Reading:
         self.offsets = sys.maxsize
         self._down_since: float | None = None
         self._next_probe = 0.0
+        self._unreadable = Unreadable(clients)
 
     def run(self, number: int | None, idle_s: float | None = None) -> int:
         """Prints records and closes the consumer; returns how many."""
@@ -128,12 +130,14 @@ class Reading:
                     left -= self._print(messages, left)
                     progress.step(len(messages))
                 elif idle_s is not None and time.monotonic() - last > idle_s:
+                    self._unreadable.check()
                     break
                 else:
                     if self._waits_for_group():
                         self._clients.diagnose_silence()
                     check_stdout()
                     self._check_connection()
+                    self._unreadable.look(last)
         return left
 
     def _is_done(self) -> bool:
@@ -187,7 +191,8 @@ class Reading:
         elif error.code() == KafkaError._ALL_BROKERS_DOWN:
             self._down_since = self._down_since or time.monotonic()
         elif error.fatal() or not error.retriable():
-            raise CommandFailed(f"{message.topic() or 'the topic'}: {in_words(error)}")
+            where = f"topic {message.topic()} partition {message.partition()}: "
+            raise CommandFailed(f"{where if message.topic() else ''}{in_words(error)}")
 
     def _check_connection(self) -> None:
         """Ends a consume without a broker after --timeout; librdkafka retries for ever."""
@@ -237,7 +242,7 @@ class Reading:
 
 
 def _options(parsed: argparse.Namespace) -> dict[str, Any]:
-    return {"isolation_level": parsed.isolation, "fetch_wait_max_ms": 100}
+    return {"isolation_level": parsed.isolation, "fetch_wait_max_ms": 100, **OPTIONS}
 
 
 def assigned(parsed: argparse.Namespace, form: Form) -> Reading:

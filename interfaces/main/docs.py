@@ -29,7 +29,8 @@ broker**, through confluent-kafka; `ottla storage` reads a data folder without o
   Outside the log, the nearest offset counts; `topic trim` refuses an offset beyond the end.
 - **No response**: after one second the checks of `ottla doctor` run. Where a retry cannot help (the
   port of another server, TLS, SASL, advertised addresses) the command ends at once; otherwise it
-  waits for `--timeout`. `consume` and `cluster health -w` wait without a limit.
+  waits for `--timeout`. `consume` and `cluster health -w` wait without a limit;
+  `consume` ends if the broker cannot read the same offset for `--timeout`, and names it.
 - **Clusters**: `ottla profile create prod -b kafka:9092 -X security.protocol=SASL_SSL
   -X 'sasl.password=${env:KAFKA_PASSWORD}'` names a cluster; the other commands use it until
   `ottla profile use` names another one, or with `--profile prod`. Values of `-X` may be
