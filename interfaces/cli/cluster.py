@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from operator import itemgetter
@@ -25,11 +26,14 @@ _SHORT_LOOK_S = 2.0
 _SHOWN_PROBLEMS = 20
 #: Of the partitions with the same problem.
 _EXAMPLES = 3
+#: Of the names of internal topics.
+_INTERNAL = "__"
 
 
 def describe(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
-    found = _described(clients, clients.admin())
+    in_full = parsed.internal or parsed.output != "table"
+    found = _described(clients, clients.admin(), in_full)
     text = [
         f"CLUSTER     {found['cluster_id']}",
         f"CONTROLLER  {found['controller']}",
@@ -47,7 +51,7 @@ def describe(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _described(clients: Clients, admin: AdminClient) -> dict[str, Any]:
+def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str, Any]:
     metadata = clients.metadata(admin)
     with clients.requesting("the cluster", admin):
         described = clients.result(
@@ -79,17 +83,27 @@ def _described(clients: Clients, admin: AdminClient) -> dict[str, Any]:
         ],
         "problems": [
             *(f"broker {one.broker_id} is fenced: it is not alive" for one in fenced),
-            *_leader_problems(placed),
+            *leader_problems(placed, in_full),
         ],
     }
 
 
-def _leader_problems(placed: Mapping[Place, Placed]) -> Iterator[str]:
+def leader_problems(placed: Mapping[Place, Placed], in_full: bool) -> Iterator[str]:
+    """Without `in_full` those of internal topics are one line."""
+    summed = Counter[str]()
     for (name, index), one in placed.items():
-        if one.leader < 0:
-            yield f"{name}-{index} has no leader"
-        elif one.leader != one.replicas[0]:
+        if one.leader == one.replicas[0]:
+            continue
+        is_led = one.leader >= 0
+        if name.startswith(_INTERNAL) and not in_full:
+            summed["not led by their preferred leader" if is_led else "without a leader"] += 1
+        elif is_led:
             yield f"{name}-{index} is led by {one.leader}, not by {one.replicas[0]}"
+        else:
+            yield f"{name}-{index} has no leader"
+    if summed:
+        counts = ", ".join(f"{count} {what}" for what, count in sorted(summed.items()))
+        yield f"partitions of internal topics: {counts} (--internal names them)"
 
 
 def health(parsed: argparse.Namespace) -> int:

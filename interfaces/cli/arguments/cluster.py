@@ -19,6 +19,9 @@ def add(commands: Commands) -> None:
         "from 4.0 on). `ottla cluster info` is the same.",
         aliases=("info",),
     )
+    describe.add_argument(
+        "--internal", action="store_true", help="name each partition of internal topics, too"
+    )
     add_output(describe)
     add_client(describe)
     health = command(

@@ -115,6 +115,7 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     text = cluster.cli.run("cluster", "describe").out
     assert "PROBLEM  broker 2 is fenced: it is not alive" in text
     assert "is led by 1, not by 2" in text
+    assert text == cluster.cli.run("cluster", "describe", "--internal").out
     assert (
         "one replica less"
         in cluster.cli.run("cluster", "drain", "2", "--remove", "--dry-run").errors
