@@ -26,6 +26,9 @@ _SHORT_LOOK_S = 2.0
 _SHOWN_PROBLEMS = 20
 #: Of the partitions with the same problem.
 _EXAMPLES = 3
+_OFFSETS = "__consumer_offsets"
+#: Does not need to exist.
+_GROUP = "ottla-cli"
 #: Of the names of internal topics.
 _INTERNAL = "__"
 
@@ -137,7 +140,11 @@ def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
             clients = Clients(parsed)
             clients.timeout_s = timeout_s
             clients.note = reasons.append
-            problems = problems_of(clients.metadata(clients.admin()))
+            admin = clients.admin()
+            metadata = clients.metadata(admin)
+            problems = problems_of(metadata)
+            if _OFFSETS in metadata.topics:
+                problems += _coordinator_problems(clients, admin)
     except CommandFailed as failure:
         problems = [str(failure), *reasons]
     return {"healthy": not problems, "problems": problems}
@@ -152,6 +159,23 @@ def _not_ready(parsed: argparse.Namespace, timeout_s: float) -> list[str]:
     trusted = {name: options[name] for name in options if not name.startswith("sasl.")}
     checks = Rest(parsed.admin, timeout_s, trusted).get("/readyz", "checks", also=503)
     return [f"{one['name']}: {one['reason']}" for one in checks if one["status"] != "up"]
+
+
+def _coordinator_problems(clients: Clients, admin: AdminClient) -> Iterator[str]:
+    """Brokers serve metadata and records also while PostgreSQL is away, but no committed offsets.
+
+    Not asked before there are groups: a Kafka broker would create the topic.
+    """
+    from confluent_kafka import ConsumerGroupTopicPartitions
+
+    asked = admin.list_consumer_group_offsets(
+        [ConsumerGroupTopicPartitions(_GROUP)], request_timeout=clients.timeout_s
+    )
+    try:
+        clients.result("committed offsets are not served", asked[_GROUP], admin)
+    except CommandFailed as failure:
+        if "AUTHORIZATION_FAILED" not in str(failure):
+            yield str(failure)
 
 
 def problems_of(metadata: ClusterMetadata) -> list[str]:

@@ -19,4 +19,6 @@ _NAMES = {
 def in_words(error: Any) -> str:
     """Of a KafkaError; confluent-kafka is not imported here."""
     name = error.name().lstrip("_")
-    return f"{error.str().removeprefix('Broker: ')} ({_NAMES.get(name, name)})"
+    # Of an error code in a response, librdkafka's text begins with that of its worker.
+    text = error.str().rpartition(" response failure: ")[2].removeprefix("Broker: ")
+    return f"{text} ({_NAMES.get(name, name)})"

@@ -29,8 +29,10 @@ def add(commands: Commands) -> None:
         "health",
         "cluster:health",
         "exit with 0 if the cluster is healthy",
-        "Healthy: brokers respond, there is a controller, and every partition has a leader and all "
-        "replicas in sync. For scripts and CI, -w -e waits for that, up to --timeout.",
+        "Healthy: brokers respond, there is a controller, every partition has a leader and all "
+        "replicas in sync, and a group coordinator serves committed offsets: over PostgreSQL it "
+        "does not if that is away for broker.session.timeout.ms. Whether brokers can write is "
+        "known with --admin only. For scripts and CI, -w -e waits for health, up to --timeout.",
     )
     health.add_argument("-w", "--watch", action="store_true", help="repeat until interrupted")
     health.add_argument(

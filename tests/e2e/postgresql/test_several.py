@@ -12,6 +12,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.contract.postgres_server import running_postgres
 from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.broker_process import (
     NOTHING_EXPIRES,
@@ -21,6 +22,7 @@ from tests.e2e.broker_process import (
     wait_until,
 )
 from tests.e2e.conftest import EXTERNAL
+from tests.fakes.postgres import Postgres
 
 SETTINGS = (
     "auto.leader.rebalance.enable=false",
@@ -127,3 +129,31 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     counts = cluster.column("leaders").values()
     assert max(counts) - min(counts) <= 1
     assert cluster.described()["problems"] == []
+
+
+@pytest.mark.skipif(bool(EXTERNAL), reason="starts brokers of its own")
+def test_the_health_of_a_cluster_without_postgresql(tmp_path: Path) -> None:
+    running_postgres()  # or skips
+    server = Postgres()
+    try:
+        server.start()
+        url = f"postgresql://postgres@/postgres?host={server.folder}"
+        with ExitStack() as stack:
+            cluster = Cluster(tmp_path, url, stack)
+            cluster.start(1)
+            cluster.start(2)
+            cluster.cli.run("cluster", "health", "-w", "-e", "--timeout", "60")
+            server.stop()
+            wait_until(lambda: has_problems(cluster.cli))
+            [_, problem] = cluster.cli.run("cluster", "health", code=1).lines
+            assert problem == (
+                "PROBLEM  committed offsets are not served: Coordinator load in progress "
+                "(COORDINATOR_LOAD_IN_PROGRESS)"
+            )
+    finally:
+        server.remove()
+
+
+def has_problems(cli: Ottla) -> bool:
+    with cli.start("cluster", "health") as process:
+        return process.wait() == 1
