@@ -9,12 +9,14 @@ from typing import Any
 from application.metrics.families import jmx, own, process
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families.family import Family
+from interfaces.cli.generate_lag import group_lag
 
 #: Grafana's grid is 24 wide.
 WIDTH = 24
 PANEL_HEIGHT, STAT_HEIGHT = 8, 4
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _INSTANCE = 'instance=~"$instance"'
+_LAG = group_lag(f"{{{_INSTANCE}}}")
 
 
 def _of(family: Family, more: str = "") -> str:
@@ -61,7 +63,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         _stat("Topics", "short", _of(own.TOPICS)),
         _stat("Partitions", "short", _of(jmx.PARTITION_COUNT)),
         _stat("Unreadable partitions", "short", _of(jmx.OFFLINE_PARTITIONS)),
-        _stat("Consumer lag", "short", f"sum({_of(exporter.GROUP_LAG_SUM)})"),
+        _stat("Consumer lag", "short", f"sum({_LAG})"),
     ),
     "Traffic": (
         Panel(
@@ -146,12 +148,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Lag, by group and topic",
             "short",
-            (
-                (
-                    f"sum by (consumergroup, topic) ({_of(exporter.GROUP_LAG_SUM)})",
-                    "{{consumergroup}} {{topic}}",
-                ),
-            ),
+            ((_LAG, "{{consumergroup}} {{topic}}"),),
             width=12,
         ),
         Panel(

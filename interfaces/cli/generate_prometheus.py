@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from application.metrics.families import jmx, own, process
-from application.metrics.families import kafka_exporter as exporter
+from interfaces.cli.generate_lag import group_lag
 from interfaces.terminal.addresses import Address
 
 
@@ -74,9 +74,7 @@ ALERTS = (
     Alert(
         "OttlaGroupFallsBehind",
         # The first operand is $value.
-        f"sum by (instance, consumergroup, topic) ({exporter.GROUP_LAG_SUM.name}) > 10000"
-        f" and sum by (instance, consumergroup, topic) (deriv({exporter.GROUP_LAG_SUM.name}[15m]))"
-        " > 0",
+        f"{group_lag()} > 10000 and deriv({group_lag()}[15m:1m]) > 0",
         "30m",
         "warning",
         "{{ $labels.consumergroup }} is {{ $value }} records behind on {{ $labels.topic }}",

@@ -38,15 +38,10 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
   over all are right. Replicas are brokers that may lead; they hold no copies.
 - **Lag of groups with several brokers**: the coordinator of a group knows its committed offsets,
   and the leader of a partition its end. So there is `kafka_consumergroup_lag` only where one broker
-  is both, and a sum over a topic only if it leads all partitions in which the group has committed:
-  `OttlaGroupFallsBehind` and the dashboard, which use the sums, do not see the others. Prometheus
-  gets committed offsets and ends of all brokers, and computes the lag:
-
-  ```text
-  sum by (consumergroup, topic) (clamp_min(
-    0 - kafka_consumergroup_current_offset
-    + on (topic, partition) group_left () kafka_topic_partition_current_offset, 0))
-  ```
+  is both, and a sum over a topic only if it leads all partitions in which the group has committed.
+  `OttlaGroupFallsBehind` and the dashboard use neither: they compute the lag from the committed
+  offsets and ends of all brokers of a cluster (`cluster_id` of `ottla_build_info`), so let one
+  Prometheus have all of them, and select all instances in the dashboard.
 - `ottla_store_free_bytes` of `ottla_store_used_bytes` are free: new records reuse them, and
   `ottla storage compact` returns them to the disk.
 

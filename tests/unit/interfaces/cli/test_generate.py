@@ -15,6 +15,7 @@ import yaml
 from application.metrics.all_families import FAMILIES
 from application.metrics.families.family import Kind
 from interfaces.cli.generate import MAKE
+from interfaces.cli.generate_lag import group_lag
 from interfaces.cli.generate_services import systemd_unit
 from interfaces.main.__main__ import main
 from interfaces.main.arguments import parser, settings_given
@@ -77,8 +78,14 @@ def test_the_alert_about_lag_has_the_lag_as_its_value() -> None:
     [rule] = [rule for rule in alerts() if rule["alert"] == "OttlaGroupFallsBehind"]
     # `and` keeps the value of its left side.
     value, _, _ = rule["expr"].partition(" and ")
-    assert "kafka_consumergroup_lag_sum" in value and "deriv" not in value
-    assert "deriv" in rule["expr"]
+    assert value == f"{group_lag()} > 10000"
+    assert rule["expr"] == f"{value} and deriv({group_lag()}[15m:1m]) > 0"
+
+
+def test_the_dashboard_has_the_lag_of_all_selected_instances() -> None:
+    lag = group_lag('{instance=~"$instance"}')
+    assert {lag, f"sum({lag})"} <= set(queries())
+    assert not any("lag_sum" in query for query in queries())
 
 
 @pytest.mark.parametrize(
