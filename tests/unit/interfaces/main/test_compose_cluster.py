@@ -58,3 +58,8 @@ def test_what_a_service_waits_for_has_a_health_check() -> None:
     needed = {name for one in SERVICES.values() for name in one.get("depends_on", ())}
     assert needed == {"db-1", "db-2", "s3"}
     assert all("healthcheck" in SERVICES[name] for name in needed)
+
+
+def test_the_image_is_built_once_and_never_pulled() -> None:
+    assert [name for name, one in BROKERS.items() if "build" in one] == ["broker-1"]
+    assert {(one["image"], one["pull_policy"]) for one in BROKERS.values()} == {("ottla", "never")}
