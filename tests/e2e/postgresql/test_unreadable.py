@@ -55,8 +55,9 @@ def unreadable(tmp_path: Path, url: str) -> Iterator[Unreadable]:
 
 
 def test_what_cannot_be_read_is_named_and_ends_after_the_timeout(unreadable: Unreadable) -> None:
-    consume = ("consume", unreadable.topic, "-f", "%o\\n", "--timeout", "1")
-    for more in (("-g", "readers"), ("--idle", "4", "--timeout", "60")):
+    consume = ("consume", unreadable.topic, "-f", "%o\\n")
+    # Long enough for a machine that is busy.
+    for more in (("-g", "readers", "--timeout", "6"), ("--idle", "12", "--timeout", "60")):
         done = unreadable.ottla.run(*consume, *more, code=1)
         assert done.out == "0\n"
         waits, ends = done.errors.splitlines()
