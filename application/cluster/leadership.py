@@ -2,6 +2,8 @@
 
     begin       raises the leader epoch of all that it leads: the store may have lost commits of its
                 last run. Again when it was fenced and has a new session.
+    go on       after a promotion of a standby it raises them, too: others may have led, and told
+                clients of higher epochs, in a time that the standby lacks
     hand over   the snapshot and the registration with the new leader, in one commit; `leave`
       durable:  all brokers learn the new leader by the registration
       failed:   `stay`: it leads again
@@ -55,6 +57,7 @@ class Leadership:
         self._node_id = placement.node_id
         self._when_begun: list[Callable[[], None]] = []
         registrations.on_changed(self._registrations_changed)
+        cluster_changes.on_promoted(self._promoted)
         membership.on_changed(self._nodes_changed)
 
     # ---- begin
@@ -75,12 +78,26 @@ class Leadership:
     def _begin(self) -> Job[None]:
         raised: set[int] = set()
         while not (self._placement.has_begun or self._placement.is_fenced):
-            yield SLICE
-            staged = yield from loaded(partial(self._stage_epochs, raised))
-            if (yield COMMIT) is None:
-                raised.update(staged)
-                if len(staged) < PARTITIONS_PER_COMMIT:
-                    self._begun()
+            if (yield from self._raise_epochs(raised)):
+                self._begun()
+
+    def _promoted(self) -> None:
+        if self._placement.has_begun:
+            self._background.start(self._go_on)
+
+    def _go_on(self) -> Job[None]:
+        raised: set[int] = set()
+        while self._placement.has_begun and not (yield from self._raise_epochs(raised)):
+            pass
+
+    def _raise_epochs(self, raised: set[int]) -> Job[bool]:
+        """Of a thousand partitions that are not among `raised`. True: these were the last."""
+        yield SLICE
+        staged = yield from loaded(partial(self._stage_epochs, raised))
+        if (yield COMMIT) is not None:
+            return False
+        raised.update(staged)
+        return len(staged) < PARTITIONS_PER_COMMIT
 
     def _stage_epochs(self, raised: set[int]) -> list[int]:
         self._cluster_changes.check()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from application.cluster.registrations import Registrations
 from application.cluster.replica_assignment import ReplicaAssignment
 from application.ports.membership import Membership
+from application.ports.registration_repository import RegistrationChange
 from domain.cluster.nodes import Node
 from domain.cluster.registration import PartitionRegistration, place
 from domain.topics.topic import Topic
@@ -51,17 +52,15 @@ class SharedReplicaAssignment(ReplicaAssignment):
         )
 
     def join(self, partition_ids: Sequence[int], factor: int) -> None:
-        found = ((each, self._registrations.find(each)) for each in partition_ids)
-        self._registrations.save(
-            [
-                (each, one._replace(target=_turned((*one.replicas, self._node_id), each)))
-                for each, one in found
-                if one is not None
-                and not one.is_reassigned
-                and len(one.replicas) < factor
-                and self._node_id not in one.replicas
-            ]
-        )
+        changes: list[RegistrationChange] = []
+        for each in partition_ids:
+            found = self._registrations.find(each)
+            if found is not None:
+                replicas = found.target or found.replicas  # others may join just now
+                if len(replicas) < factor and self._node_id not in replicas:
+                    target = _turned((*replicas, self._node_id), each)
+                    changes.append((each, found._replace(target=target)))
+        self._registrations.save(changes)
 
 
 def _turned(replicas: tuple[int, ...], by: int) -> tuple[int, ...]:

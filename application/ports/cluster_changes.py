@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -25,4 +26,8 @@ class ClusterChanges(Protocol):
         """New leader epochs are not lower: the store may have lost changes of leaders which had
         lower ones. After `check`.
         """
+        ...
+
+    def on_promoted(self, call: Callable[[], None]) -> None:
+        """Calls back when the store may have lost changes of leaders: `first_epoch` is higher."""
         ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class OwnChanges:
     """No other broker has anything to change."""
@@ -10,4 +12,7 @@ class OwnChanges:
     first_epoch = 0
 
     def check(self) -> None:
+        pass
+
+    def on_promoted(self, call: Callable[[], None]) -> None:
         pass

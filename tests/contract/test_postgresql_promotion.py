@@ -90,10 +90,14 @@ def test_a_broker_that_goes_on_leads_in_its_epoch_and_changes_leaders_in_new_one
     cluster: Promoting,
 ) -> None:
     broker = leading(cluster)
+    changes, promotions = broker.storage.cluster_changes, []
+    assert changes is not None
+    changes.on_promoted(lambda: promotions.append(1))
     cluster.fall_behind()
     broker.append(P, 1)
     assert broker.commit() is None
     cluster.promote()
+    broker.run_until(lambda: bool(promotions))
     assert broker.storage.repeated_commits is not None
     repeated = broker.storage.repeated_commits
     broker.run_until(lambda: repeated() == 1)

@@ -41,6 +41,9 @@ class FakeChanges:
             self._given_to -= 1
             self._is_withheld = not self._given_to
 
+    def on_promoted(self, call: Callable[[], None]) -> None:
+        pass
+
     def end(self) -> None:
         """A commit begins."""
         self._taken_in = None

@@ -195,6 +195,16 @@ class SharedChanges:
         self._membership = membership
         self.checks = 0
         self.first_epoch = 0
+        self._when_promoted: list[Callable[[], None]] = []
+
+    def on_promoted(self, call: Callable[[], None]) -> None:
+        self._when_promoted.append(call)
+
+    def promoted(self, first_epoch: int) -> None:
+        """Without a loss."""
+        self.first_epoch = first_epoch
+        for call in self._when_promoted:
+            call()
 
     def check(self) -> None:
         self.checks += 1

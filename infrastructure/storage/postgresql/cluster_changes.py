@@ -30,6 +30,7 @@ class PostgresClusterChanges:
         #: Since it is held: who waited for it has had it.
         self._used = False
         self._waiting: list[Pending[None]] = []
+        self._when_promoted: list[Callable[[], None]] = []
 
     @property
     def wanted(self) -> bool:
@@ -48,6 +49,14 @@ class PostgresClusterChanges:
     @property
     def first_epoch(self) -> int:
         return first_epoch(self._contents.timeline)
+
+    def on_promoted(self, call: Callable[[], None]) -> None:
+        self._when_promoted.append(call)
+
+    def promoted(self) -> None:
+        """The newest connection is to a server with a higher timeline."""
+        for call in self._when_promoted:
+            call()
 
     def given(self, version: int, timeline: int) -> None:
         """Unless changes of others up to this version are still to be taken over: then again.

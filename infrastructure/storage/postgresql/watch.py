@@ -203,8 +203,11 @@ class Watch:
         self._link.connection = connection = self._server.connect(again=True)
         # It may have the right to change shared rows.
         end_backend(connection, self._backend)
+        timeline = self._timeline
         self._listen(connection)
         self._is_new = self._is_told = self._markers_changed = True
+        if self._timeline > timeline:
+            self._post(self.changes.promoted)
         self._post(self.connected_again)
 
     def _listen(self, connection: Rows) -> None:

@@ -72,6 +72,30 @@ def test_a_restarted_broker_leads_in_a_new_epoch(shared: SharedStore) -> None:
     assert log_of(again, 1) == [(0, 0), (1, 1)]
 
 
+def test_a_broker_that_goes_on_after_a_promotion_leads_in_a_new_epoch(shared: SharedStore) -> None:
+    shared.topic("t", 3)
+    broker = shared.brokers[2]
+    broker.appended(record_batch(["a"]), index=1)
+    broker.changes.promoted(1000)
+    broker.appended(record_batch(["b"]), index=1)
+    shared.run()
+    assert leaders(shared) == [(1, 0), (2, 1000), (3, 0)]
+    broker.appended(record_batch(["c"]), index=1)
+    assert log_of(broker, 1) == [(0, 0), (1, 0), (2, 1000)]
+    assert broker.partition(index=1).epoch_end(999) == (0, 2)
+
+
+def test_after_a_failed_commit_it_raises_the_epochs_again(shared: SharedStore) -> None:
+    shared.topic("t", 3)
+    broker = shared.brokers[2]
+    broker.commit.fail_next()
+    broker.changes.promoted(1000)
+    shared.run()
+    assert leaders(shared) == [(1, 0), (2, 0), (3, 0)]
+    shared.advance(2000, step_ms=50)
+    assert leaders(shared) == [(1, 0), (2, 1000), (3, 0)]
+
+
 def test_it_leads_nothing_before_the_epochs_are_durable(shared: SharedStore) -> None:
     topic = shared.topic("t", 3)
     shared.kill(2)

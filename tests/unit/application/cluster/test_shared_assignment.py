@@ -66,12 +66,22 @@ INTERNAL = {
 }
 
 
-def test_later_brokers_become_replicas_of_internal_topics() -> None:
-    """The first one has created them with itself alone."""
+@pytest.mark.parametrize("is_led", [True, False])
+def test_later_brokers_become_replicas_of_internal_topics(is_led: bool) -> None:
+    """The first one has created them with itself alone. What others ask for waits for it."""
     shared = SharedStore()
-    for node_id in (1, 2, 3, 4):
-        shared.start(node_id, default_replication_factor="3", **INTERNAL)
-        shared.advance(2000, step_ms=50)
+
+    def start(*node_ids: int) -> None:
+        for node_id in node_ids:
+            shared.start(node_id, default_replication_factor="3", **INTERNAL)
+            shared.advance(2000, step_ms=50)
+
+    start(1)
+    if is_led:
+        start(2, 3, 4)
+    else:
+        shared.kill(1)
+        start(2, 3, 4, 1)
     shared.advance(REBALANCE_MS, step_ms=1000)
     registrations = shared.brokers[1].core.registrations
     assert registrations is not None
