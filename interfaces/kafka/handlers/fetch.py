@@ -18,6 +18,7 @@ from application.partitions.fetch_query import FetchedPartition, FetchItem, Fetc
 from application.partitions.fetch_sessions import FetchContext, ItemKey
 from application.ports.pending import Pending
 from domain.errors import BrokerError, NotLeaderOrFollower, TopicAuthorizationFailed
+from domain.partitions.leader_epochs import NO_EPOCH
 from domain.security.access import Operation, ResourceType
 from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests.call import Call
@@ -100,7 +101,7 @@ def _items(request: FetchRequest, by_id: bool) -> list[FetchItem]:
             requested.partition,
             requested.fetch_offset,
             requested.partition_max_bytes,
-            requested.current_leader_epoch,
+            max(requested.current_leader_epoch, NO_EPOCH),  # unlike those of ListOffsets
         )
         for topic in request.topics
         for requested in topic.partitions
