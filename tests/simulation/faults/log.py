@@ -171,9 +171,9 @@ def unreadable_partition_is_reset(patch: Patch) -> None:
 def unreadable_partition_raises_another_exception(patch: Patch) -> None:
     recover = Catalog._recover
 
-    def careless(self: Catalog, partition: Partition, waits: bool) -> None:
+    def careless(self: Catalog, partition: Partition, waits: bool, *epoch: int) -> None:
         try:
-            recover(self, partition, waits)
+            recover(self, partition, waits, *epoch)
         except StorageFailed as failure:
             raise RuntimeError("unexpected") from failure
 
