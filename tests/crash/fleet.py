@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.crash.broker import END_WITHIN_S, Broker, NotInTime
+from tests.crash.broker import POINT_WITHIN_S, Broker, NotInTime
 from tests.crash.ledger import Broken
 from tests.e2e.raw_client import Reader, frame
 
@@ -110,7 +110,7 @@ class Fleet:
 
     def run(self, death: Callable[[int], float | None]) -> None:
         """`death(responses)` returns the seconds until its next call; None: next response."""
-        deadline = time.monotonic() + END_WITHIN_S
+        deadline = time.monotonic() + POINT_WITHIN_S
         with self.selector:
             self.selector.register(self.broker.nursery.events_pipe, selectors.EVENT_READ)
             try:
