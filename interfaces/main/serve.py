@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +37,7 @@ COLLECTION_THRESHOLDS = (5_000, 20, 50)
 
 #: In place of an exit code: the process starts again.
 FENCED = -1
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WAS_FENCED = "_OTTLA_FENCED"
 _TRY_AGAIN_SECONDS = 1.0
 
@@ -135,6 +137,7 @@ def _run(
         log.warning("setting_without_effect", detail=warning)
 
     was_fenced = os.environ.pop(_WAS_FENCED, None) is not None
+    came: list[int] = []
 
     def announce(started: Started) -> None:
         if log_format == "console" and sys.stderr.isatty():
@@ -149,18 +152,24 @@ def _run(
         return container
 
     async def main() -> int:
-        stop = _stop_on_signals(asyncio.get_running_loop(), log)
+        stop = _stop_on_signals(asyncio.get_running_loop(), log, came)
         return await serve(settings, log, renewing, stop, announce, ready_file)
 
+    pause_s = 0.0
     try:
         with asyncio.Runner(loop_factory=_new_event_loop) as runner:
-            return runner.run(main())
+            code = runner.run(main())
     except CannotStart as failure:
         print(f"ottla: {failure}", file=sys.stderr)
         if not was_fenced:
             return 1
-        time.sleep(_TRY_AGAIN_SECONDS)  # whatever it was cut off from may still be away
-        return FENCED
+        code, pause_s = FENCED, _TRY_AGAIN_SECONDS  # what it was cut off from may still be away
+    if code == FENCED:
+        _end_on_signals()
+        if came:  # after the loop's last pass
+            return 0
+        time.sleep(pause_s)
+    return code
 
 
 async def serve(
@@ -295,24 +304,35 @@ def _close(container: Container, log: EventLog) -> bool:
     return True
 
 
-def _stop_on_signals(loop: asyncio.AbstractEventLoop, log: EventLog) -> asyncio.Event:
-    """The first signal drains; a second one kills."""
+def _stop_on_signals(
+    loop: asyncio.AbstractEventLoop, log: EventLog, came: list[int]
+) -> asyncio.Event:
+    """The first signal drains; a second one kills. `came` has it also if the loop is busy to its
+    end, and never handles it.
+    """
     stop = asyncio.Event()
-    signals = (signal.SIGINT, signal.SIGTERM)
 
-    def first(number: signal.Signals) -> None:
-        for each in signals:
-            loop.remove_signal_handler(each)
-            signal.signal(each, signal.SIG_DFL)
+    def first(number: int) -> None:
         if stdin_ended.is_set():
             log.info("broker_stopping", reason="stdin_ended")
         else:
-            log.info("broker_stopping", signal=number.name)
+            log.info("broker_stopping", signal=signal.Signals(number).name)
         stop.set()
 
-    for each in signals:
-        loop.add_signal_handler(each, first, each)
+    def handle(number: int, _frame: object) -> None:
+        _end_on_signals()
+        came.append(number)
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(first, number)
+
+    for each in _SIGNALS:
+        signal.signal(each, handle)
     return stop
+
+
+def _end_on_signals() -> None:
+    for each in _SIGNALS:
+        signal.signal(each, signal.SIG_DFL)
 
 
 def _renew_on_hangup(loop: asyncio.AbstractEventLoop, container: Container) -> None:

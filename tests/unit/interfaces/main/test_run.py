@@ -104,3 +104,39 @@ def test_a_late_log_reader_gets_the_last_line(tmp_path: Path) -> None:
         child.until("broker_stopped")
         assert child.lines.count("line") == 5000
         assert child.process.wait(20) == 0
+
+
+_FENCED_CHILD = """
+import os, signal, sys
+from interfaces.main import serve
+from interfaces.main.settings.sources import load_settings
+from interfaces.main.settings.origin import Given
+from tests.fakes.echo_container import EchoContainer
+
+def build(settings, loop, log):
+    if "start" in sys.argv:
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise serve.StorageUnusable("it is away")
+    container = EchoContainer(settings)
+    container.when_fenced = lambda call: call()
+    container.close = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    return container
+
+values = {"listeners": "127.0.0.1:0", "admin.listeners": "off", "storage": "memory://"}
+settings = load_settings({name: Given(text, "test") for name, text in values.items()}, {})
+sys.exit(serve.run(settings, None, build))
+"""
+
+
+@pytest.mark.parametrize("comes_in_its", ["start", "end"])
+def test_a_signal_to_a_broker_that_starts_again_ends_it(comes_in_its: str) -> None:
+    """Its loop does not handle it any more."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FENCED_CHILD, comes_in_its],
+        stderr=subprocess.PIPE,
+        cwd=_ROOT,
+        env={**os.environ, "PYTHONPATH": str(_ROOT), "_OTTLA_FENCED": "1"},
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
