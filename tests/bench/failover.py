@@ -1,8 +1,9 @@
 """A cluster of three brokers, one of which dies or stops: how long its partitions have no leader.
 
 Every partition has a record and three replicas. Until others lead is measured by Metadata of a
-broker that stays; until they serve, by their end offsets. Then the broker starts again, and leads
-as before after a preferred election. The time after SIGKILL has the session timeout in it.
+broker that stays; until they serve, by their end offsets. Then the broker starts again, leads as
+before after a preferred election, and all learn of a new topic. The time after SIGKILL has the
+session timeout in it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import signal
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import cycle, islice, permutations
 from pathlib import Path
 from typing import Protocol
@@ -112,6 +113,7 @@ def measure(runs: Runs, name: str, started: AbstractContextManager[Nodes], round
                     figures, back = _round(client, nodes, end)
                     runs.add(PART, end.name, name, figures)
                     runs.add(PART, "preferred election", name, back)
+                    runs.add(PART, "a new topic", name, _new_topic(client, nodes))
     except (AssertionError, BrokerFailed, LoadFailed, OSError) as failure:
         runs.add_failure(PART, "three brokers", name, str(failure))
 
@@ -138,6 +140,23 @@ def _round(client: RawClient, nodes: Nodes, end: signal.Signals) -> tuple[Figure
     _elect(client)
     home = list(islice(cycle(leader for leader, *_ in _REPLICAS), PARTITIONS))
     return elsewhere, _led(client, nodes, began, lambda led: led == home)
+
+
+def _new_topic(client: RawClient, nodes: Nodes) -> Figures:
+    """From the request to one broker until all know the leaders."""
+    name = f"new-{time.monotonic_ns()}"
+    with ExitStack() as stack:
+        clients = [stack.enter_context(nodes[one].address.connect()) for one in NODE_IDS]
+        began = time.perf_counter()
+        if error := client.create_topic(name, replicas=_REPLICAS):
+            raise LoadFailed(f"the topic was not created, error {error}")
+        _until(lambda: all(_has_leaders(each, name) for each in clients))
+        return {"led_ms": (time.perf_counter() - began) * 1000}
+
+
+def _has_leaders(client: RawClient, topic: str) -> bool:
+    leaders = metadata(client, [topic]).leaders(topic)
+    return len(leaders) == len(_REPLICAS) and -1 not in leaders
 
 
 def _led(
