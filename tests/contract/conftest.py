@@ -96,10 +96,11 @@ def own_server() -> Iterator[Postgres]:
         server.start()
 
 
-@pytest.fixture(params=["waits", "later"])
+@pytest.fixture(params=["later", pytest.param("waits", marks=pytest.mark.long)])
 def relayed(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[RelayedPostgres]:
+    """Stores of a broker (`later`), and of a command that waits for each commit and read."""
     monkeypatch.setattr(session, "RETRY_S", 0.01)
     relayed = RelayedPostgres(running_postgres(), request.param == "later")
     yield relayed
