@@ -19,6 +19,8 @@ class Batch(NamedTuple):
     base_offset: int
     last_offset: int
     epoch: int
+    #: Id, epoch and first sequence of the producer.
+    producer: tuple[int, int, int] = (-1, -1, -1)
 
 
 class Record(NamedTuple):
@@ -132,7 +134,7 @@ class History:
             if producer not in self._idempotent:
                 continue
             if count > 1:
-                add(DOUBLED, f"{value}: {count} times")
+                add(DOUBLED, f"{value}: {count} times, {_where(value, log)}")
             if int(number) < newest.get(producer, -1):
                 add(REORDERED, f"{value} behind {newest[producer]}")
             newest[producer] = int(number)
@@ -144,3 +146,14 @@ class History:
                 add(EPOCH_FELL, f"{batch.base_offset}: {epoch} to {batch.epoch}")
             end, epoch = batch.last_offset + 1, batch.epoch
         return found
+
+
+def _where(value: str, log: Log) -> str:
+    offsets = [one.offset for one in log.records if one.value == value]
+    found = (
+        f"{offset} in epoch {batch.epoch} by {batch.producer}"
+        for offset in offsets
+        for batch in log.batches
+        if batch.base_offset <= offset <= batch.last_offset
+    )
+    return ", ".join(found)

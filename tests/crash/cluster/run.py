@@ -334,7 +334,8 @@ class Torture:
                 for base, raw in split_batches(client.fetch(TOPIC, position, index).records):
                     [epoch] = struct.unpack_from(">i", raw, 12)
                     [last_delta] = struct.unpack_from(">i", raw, 23)
-                    batches.append(Batch(base, base + last_delta, epoch))
+                    producer = struct.unpack_from(">qhi", raw, 43)
+                    batches.append(Batch(base, base + last_delta, epoch, producer))
                 assert batches, f"nothing at {position} of {index}"
                 assert batches[-1].last_offset >= position, f"nothing at {position} of {index}"
                 position = batches[-1].last_offset + 1
