@@ -181,3 +181,13 @@ def test_the_check_names_the_right_that_is_missing(
     relay.respond(403, "AccessDenied", only=method)
     with pytest.raises(StorageUnusable, match=f"cannot be {right}: access denied"):
         long.check()
+
+
+def test_the_check_leaves_nothing_in_a_bucket_that_it_may_not_read(
+    relay: HttpRelay, long: Bucket
+) -> None:
+    relay.respond(403, "AccessDenied", only="GET")
+    with pytest.raises(StorageUnusable, match="cannot be read"):
+        long.check()
+    relay.pass_all()
+    assert [name for name, _ in long.names()] == ["a"]

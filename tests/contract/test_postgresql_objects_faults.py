@@ -12,6 +12,7 @@ from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects import bucket as buckets
 from infrastructure.storage.objects.errors import ObjectsFailed
 from infrastructure.storage.postgresql import opening, sealing, tails
+from infrastructure.storage.postgresql.facts import BucketFacts, examined
 from interfaces.main.__main__ import main
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
@@ -68,11 +69,14 @@ def test_a_store_has_one_place_for_objects(
 ) -> None:
     sealed.close()
     other = s3.new_bucket()
+    more = f"&objects=s3://{other}/a/b"
+    expected = f"the store has its objects in s3://{objects.bucket}/a/b, not in s3://{other}/a/b"
     with pytest.raises(StorageUnusable) as refusal:
-        relayed.open(more=f"&objects=s3://{other}/a/b")
-    assert str(refusal.value) == (
-        f"the store has its objects in s3://{objects.bucket}/a/b, not in s3://{other}/a/b"
-    )
+        relayed.open(more=more)
+    assert str(refusal.value) == expected
+    place = f"postgres@/postgres?host={relayed.server.folder}&schema={relayed.schema}"
+    assert examined(place + more).bucket == BucketFacts("", expected)
+    assert examined(place).bucket == BucketFacts(objects.shown, None)
 
 
 def test_a_bucket_that_cannot_be_used_is_refused_at_first(relayed: RelayedPostgres) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -121,8 +121,13 @@ class Bucket:
         name, data = f"probe-{secrets.token_hex(8)}", b"ottla"
         try:
             self._put(self._reads, name, data)
-            is_same = self.read(name, 0, len(data)) == data
-            next(self.names(), None)
+            try:
+                is_same = self.read(name, 0, len(data)) == data
+                next(self.names(), None)
+            except (ObjectsFailed, ObjectDamaged):
+                with suppress(ObjectsFailed):
+                    self.delete([name])
+                raise
             self.delete([name])
         except (ObjectsFailed, ObjectDamaged) as error:
             raise StorageUnusable(str(error)) from error

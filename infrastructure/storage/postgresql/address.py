@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from domain.configs.passwords import without_password
-from infrastructure.storage.errors import UnknownStorage
+from infrastructure.storage.errors import StorageUnusable, UnknownStorage
 from infrastructure.storage.objects.address import ObjectsAddress, parse_objects
 
 SCHEME = "postgresql"
@@ -38,6 +38,16 @@ class Address:
     delete_delay_ms: int | None = None
     #: The batches of large commits go there.
     commits_to_objects: bool = False
+
+    def objects_of(self, known: str | None) -> ObjectsAddress | None:
+        """`known`: where the store has them, once they were named. Raises StorageUnusable."""
+        named = self.objects
+        if named is not None and known not in (None, named.url):
+            raise StorageUnusable(f"the store has its objects in {known}, not in {named.shown}")
+        where = named if known is None else parse_objects(known)
+        if where is None and self.commits_to_objects:
+            raise StorageUnusable("commit.to=objects needs objects=s3://bucket/prefix")
+        return where
 
     def in_other_schema(self, schema: str) -> str:
         """What would follow `postgresql://`."""

@@ -1,4 +1,4 @@
-"""Facts about a server and a store in it, for the doctor. Nothing is changed."""
+"""Facts about a server and a store in it, for the doctor. Nothing in the database is changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import psycopg
 
 from infrastructure.storage.errors import StorageUnusable
-from infrastructure.storage.objects.address import parse_objects
 from infrastructure.storage.objects.opening import open_bucket
 from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.copies import COPIES
@@ -64,6 +63,7 @@ class StoreFacts(NamedTuple):
 class BucketFacts(NamedTuple):
     """Of the store, or, as long as there is none, of the URL."""
 
+    #: Empty if the URL does not fit the store.
     shown: str
     #: Why it cannot be used now.
     problem: str | None
@@ -144,12 +144,13 @@ def _bucket_facts(
     connection: Rows, address: Address, store: StoreFacts | None
 ) -> BucketFacts | None:
     has_rows = store is not None and store.format == FORMAT
-    known = objects_url(connection) if has_rows else None
-    where = address.objects if known is None else parse_objects(known)
-    if where is None:
-        return None
+    shown = ""
     try:
+        where = address.objects_of(objects_url(connection) if has_rows else None)
+        if where is None:
+            return None
+        shown = where.shown
         open_bucket(where).check()
     except StorageUnusable as unusable:
-        return BucketFacts(where.shown, str(unusable))
-    return BucketFacts(where.shown, None)
+        return BucketFacts(shown, str(unusable))
+    return BucketFacts(shown, None)

@@ -11,7 +11,7 @@ import psycopg
 from infrastructure.storage.engine import Joining, Storage, StorageInfo, ToLoop
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.flush import Flush
-from infrastructure.storage.objects.address import ObjectsAddress, parse_objects
+from infrastructure.storage.objects.address import ObjectsAddress
 from infrastructure.storage.objects.opening import open_bucket
 from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.address import Address, parse_address
@@ -181,14 +181,10 @@ def _bucket(
     bucket_at: BucketAt,
     read_only: bool = False,
 ) -> Bucket | None:
-    """The store knows where its objects are, once they were named. Raises StorageUnusable."""
-    known, named = objects_url(connection), address.objects
-    if named is not None and known not in (None, named.url):
-        raise StorageUnusable(f"the store has its objects in {known}, not in {named.shown}")
-    where = named if known is None else parse_objects(known)
+    """Raises StorageUnusable."""
+    known = objects_url(connection)
+    where = address.objects_of(known)
     if where is None:
-        if address.commits_to_objects:
-            raise StorageUnusable("commit.to=objects needs objects=s3://bucket/prefix")
         return None
     bucket = bucket_at(where)
     if known is None and not read_only:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from infrastructure.storage.errors import UnknownStorage
+from infrastructure.storage.errors import StorageUnusable, UnknownStorage
 from infrastructure.storage.postgresql.address import Address, parse_address
 
 
@@ -39,6 +39,21 @@ def test_large_commits_go_to_objects_if_asked_for() -> None:
     )
     with pytest.raises(UnknownStorage, match=r"commit\.to=s3 is neither database nor objects"):
         parse_address("h/db?commit.to=s3")
+
+
+def test_a_store_has_its_objects_where_they_were_named_first() -> None:
+    plain, named = parse_address("h/db"), parse_address("h/db?objects=s3://bucket/a")
+    assert plain.objects_of(None) is None
+    assert named.objects_of(None) == named.objects
+    assert plain.objects_of("s3://bucket/a") == named.objects_of("s3://bucket/a") == named.objects
+    with pytest.raises(
+        StorageUnusable, match="has its objects in s3://other, not in s3://bucket/a"
+    ):
+        named.objects_of("s3://other")
+    to_objects = parse_address("h/db?commit.to=objects")
+    assert to_objects.objects_of("s3://bucket/a") == named.objects
+    with pytest.raises(StorageUnusable, match=r"commit\.to=objects needs objects="):
+        to_objects.objects_of(None)
 
 
 def test_the_password_is_not_shown() -> None:
