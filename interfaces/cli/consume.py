@@ -137,7 +137,7 @@ class Reading:
                         self._clients.diagnose_silence()
                     check_stdout()
                     self._check_connection()
-                    self._unreadable.look(last)
+                self._unreadable.look()
         return left
 
     def _is_done(self) -> bool:
