@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from collections.abc import Mapping
@@ -15,8 +16,14 @@ _HANDSHAKE = b"\x16"
 
 def tls_context(options: Mapping[str, str]) -> ssl.SSLContext:
     """Raises OSError for files that cannot be used."""
+    authority = options.get("ssl.ca.location")
+    if authority == "probe":  # where the system has them
+        authority = None
+    is_folder = authority is not None and os.path.isdir(authority)
     context = ssl.create_default_context(
-        cafile=options.get("ssl.ca.location"), cadata=options.get("ssl.ca.pem")
+        cafile=None if is_folder else authority,
+        capath=authority if is_folder else None,
+        cadata=options.get("ssl.ca.pem"),
     )
     verify = options.get("enable.ssl.certificate.verification", "true") == "true"
     if not verify or options.get("ssl.endpoint.identification.algorithm") == "none":
