@@ -18,7 +18,7 @@ from interfaces.suggestions import did_you_mean
 from interfaces.terminal.addresses import Address, addresses
 from interfaces.terminal.client_errors import in_words
 from interfaces.terminal.endings import complain
-from interfaces.terminal.profiles import connection
+from interfaces.terminal.profiles import CLIENT_ID, connection
 from interfaces.terminal.reachable import PROBE_S, BrokerUnreachable, first_reachable, reason_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Of the names of internal topics.
+INTERNAL = "__"
 #: A broker responds in milliseconds; after this long without a response the reason is looked for.
 SILENCE_S = 1.0
 _FLUSH_STEP_S = 0.1
@@ -84,7 +86,7 @@ class Clients:
 
         defaults = {
             # librdkafka requires one, also for assigned partitions.
-            "group.id": "ottla-cli",
+            "group.id": CLIENT_ID,
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "auto.offset.reset": "error",
@@ -100,7 +102,7 @@ class Clients:
 
         self.check_reachable()
         config: dict[str, Any] = {
-            "client.id": "ottla-cli",
+            "client.id": CLIENT_ID,
             "log_level": 0,
             # Fatal errors are logged at each level: to a queue, which is not read.
             "log.queue": "log_level" not in self.options,

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from interfaces.cli.client import Clients
+from interfaces.cli.client import INTERNAL, Clients
 from interfaces.cli.cluster_moves import placed_of
 from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
 from interfaces.cli.cluster_requests import fenced_brokers
-from interfaces.cli.failures import CommandFailed
+from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.output import show, table
+from interfaces.terminal.profiles import CLIENT_ID
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ClusterMetadata
@@ -27,10 +28,6 @@ _SHOWN_PROBLEMS = 20
 #: Of the partitions with the same problem.
 _EXAMPLES = 3
 _OFFSETS = "__consumer_offsets"
-#: Does not need to exist.
-_GROUP = "ottla-cli"
-#: Of the names of internal topics.
-_INTERNAL = "__"
 
 
 def describe(parsed: argparse.Namespace) -> int:
@@ -61,7 +58,7 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
             "the cluster", admin.describe_cluster(request_timeout=clients.timeout_s), admin
         )
     fenced: list[Any] = []
-    with suppress(CommandFailed):  # a mechanism of librdkafka
+    with suppress(CommandFailed, UsageError):  # options of librdkafka alone
         fenced = fenced_brokers(clients)
     placed = placed_of(metadata)
     led, preferred = leaders(placed), preferred_leaders(placed)
@@ -91,22 +88,23 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
     }
 
 
-def leader_problems(placed: Mapping[Place, Placed], in_full: bool) -> Iterator[str]:
-    """Without `in_full` those of internal topics are one line."""
-    summed = Counter[str]()
+def leader_problems(placed: Mapping[Place, Placed], in_full: bool) -> list[str]:
+    """Without `in_full` those of internal topics are one line, the first."""
+    found, summed = [], Counter[str]()
     for (name, index), one in placed.items():
         if one.leader == one.replicas[0]:
             continue
         is_led = one.leader >= 0
-        if name.startswith(_INTERNAL) and not in_full:
+        if name.startswith(INTERNAL) and not in_full:
             summed["not led by their preferred leader" if is_led else "without a leader"] += 1
         elif is_led:
-            yield f"{name}-{index} is led by {one.leader}, not by {one.replicas[0]}"
+            found.append(f"{name}-{index} is led by {one.leader}, not by {one.replicas[0]}")
         else:
-            yield f"{name}-{index} has no leader"
+            found.append(f"{name}-{index} has no leader")
     if summed:
         counts = ", ".join(f"{count} {what}" for what, count in sorted(summed.items()))
-        yield f"partitions of internal topics: {counts} (--internal names them)"
+        found.insert(0, f"partitions of internal topics: {counts} (--internal names them)")
+    return found
 
 
 def health(parsed: argparse.Namespace) -> int:
@@ -131,10 +129,11 @@ def health(parsed: argparse.Namespace) -> int:
 
 
 def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
+    problems: list[str] = []
     reasons: list[str] = []
     try:
         if parsed.admin is not None:
-            problems = _not_ready(parsed, timeout_s)
+            problems += _not_ready(parsed, timeout_s)
         else:
             # A client that failed to connect backs off: a new one.
             clients = Clients(parsed)
@@ -142,11 +141,11 @@ def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
             clients.note = reasons.append
             admin = clients.admin()
             metadata = clients.metadata(admin)
-            problems = problems_of(metadata)
+            problems += problems_of(metadata)
             if _OFFSETS in metadata.topics:
-                problems += _coordinator_problems(clients, admin)
+                _check_offsets(clients, admin)
     except CommandFailed as failure:
-        problems = [str(failure), *reasons]
+        problems += [str(failure), *reasons]
     return {"healthy": not problems, "problems": problems}
 
 
@@ -161,21 +160,23 @@ def _not_ready(parsed: argparse.Namespace, timeout_s: float) -> list[str]:
     return [f"{one['name']}: {one['reason']}" for one in checks if one["status"] != "up"]
 
 
-def _coordinator_problems(clients: Clients, admin: AdminClient) -> Iterator[str]:
-    """Brokers serve metadata and records also while PostgreSQL is away, but no committed offsets.
+def _check_offsets(clients: Clients, admin: AdminClient) -> None:
+    """Raises CommandFailed if committed offsets are not served: while PostgreSQL is away, brokers
+    serve metadata and records only.
 
     Not asked before there are groups: a Kafka broker would create the topic.
     """
     from confluent_kafka import ConsumerGroupTopicPartitions
 
+    # This group does not need to exist.
     asked = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(_GROUP)], request_timeout=clients.timeout_s
+        [ConsumerGroupTopicPartitions(CLIENT_ID)], request_timeout=clients.timeout_s
     )
     try:
-        clients.result("committed offsets are not served", asked[_GROUP], admin)
+        clients.result("committed offsets are not served", asked[CLIENT_ID], admin)
     except CommandFailed as failure:
         if "AUTHORIZATION_FAILED" not in str(failure):
-            yield str(failure)
+            raise
 
 
 def problems_of(metadata: ClusterMetadata) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli import effects
-from interfaces.cli.client import Clients, each_result, no_topic, print_each
+from interfaces.cli.client import INTERNAL, Clients, each_result, no_topic, print_each
 from interfaces.cli.configs import configs_of, with_hint
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.log_dirs import replicas
@@ -101,7 +101,7 @@ def list_topics(parsed: argparse.Namespace) -> int:
     topics = {
         name: topic
         for name, topic in sorted(clients.metadata(admin).topics.items())
-        if pattern.search(name) and (parsed.internal or not name.startswith("__"))
+        if pattern.search(name) and (parsed.internal or not name.startswith(INTERNAL))
     }
     details = _details(clients, admin, topics) if parsed.detailed else {}
     rows = [

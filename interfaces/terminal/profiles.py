@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from interfaces.terminal.java_options import for_librdkafka
 from interfaces.terminal.properties import parse_properties
 
+CLIENT_ID = "ottla-cli"
 _BOOTSTRAP_VARIABLE = "OTTLA_BOOTSTRAP"
 _DEFAULT_BOOTSTRAP = "localhost:9092"
 _BOOTSTRAP_KEYS = ("bootstrap.servers", "metadata.broker.list", "brokers")

@@ -30,9 +30,10 @@ def add(commands: Commands) -> None:
         "cluster:health",
         "exit with 0 if the cluster is healthy",
         "Healthy: brokers respond, there is a controller, every partition has a leader and all "
-        "replicas in sync, and a group coordinator serves committed offsets: over PostgreSQL it "
-        "does not if that is away for broker.session.timeout.ms. Whether brokers can write is "
-        "known with --admin only. For scripts and CI, -w -e waits for health, up to --timeout.",
+        "replicas in sync, and a group coordinator serves committed offsets, if the user may "
+        "describe them (not if PostgreSQL is away for broker.session.timeout.ms). Whether brokers "
+        "can write is known with --admin only. For scripts and CI, -w -e waits for health, up to "
+        "--timeout.",
     )
     health.add_argument("-w", "--watch", action="store_true", help="repeat until interrupted")
     health.add_argument(

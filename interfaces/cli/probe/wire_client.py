@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Request, Response
 from interfaces.terminal.addresses import Address
+from interfaces.terminal.profiles import CLIENT_ID
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
 R = TypeVar("R", bound=Response)
 
-CLIENT_ID = "ottla-cli"
 API_VERSIONS = 18
 _LENGTH = struct.Struct(">i")
 _HEADER = struct.Struct(">hhi")

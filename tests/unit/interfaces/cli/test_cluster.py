@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
-from interfaces.cli.cluster import leader_problems, problems_of
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from interfaces.cli import cluster
+from interfaces.cli.client import Clients
+from interfaces.cli.cluster import health, leader_problems, problems_of
 from interfaces.cli.cluster_plan import Placed
+from interfaces.cli.failures import CommandFailed
+from interfaces.terminal.profiles import CLIENT_ID
 
 
 def partition(leader: int, *in_sync: int) -> SimpleNamespace:
@@ -42,12 +51,63 @@ def test_internal_topics_have_one_line() -> None:
     led, moved, leaderless = Placed((3, 1), 3), Placed((3, 1), 1), Placed((3, 1), -1)
     placed = {("__consumer_offsets", index): moved for index in range(50)}
     placed |= {("__transaction_state", 0): leaderless, ("a", 0): moved, ("a", 1): led}
-    assert list(leader_problems(placed, in_full=False)) == [
-        "a-0 is led by 1, not by 3",
+    assert leader_problems(placed, in_full=False) == [
         "partitions of internal topics: 50 not led by their preferred leader, 1 without a leader "
         "(--internal names them)",
+        "a-0 is led by 1, not by 3",
     ]
-    in_full = list(leader_problems(placed, in_full=True))
+    in_full = leader_problems(placed, in_full=True)
     assert len(in_full) == 52
     assert in_full[50:] == ["__transaction_state-0 has no leader", "a-0 is led by 1, not by 3"]
-    assert list(leader_problems({("__consumer_offsets", 0): led}, in_full=False)) == []
+    assert leader_problems({("__consumer_offsets", 0): led}, in_full=False) == []
+
+
+class Refusing(Clients):
+    """All brokers respond, but the group coordinator refuses."""
+
+    code = KafkaError.COORDINATOR_NOT_AVAILABLE
+
+    def admin(self) -> Any:
+        refused: Future[None] = Future()
+        refused.set_exception(KafkaException(KafkaError(self.code)))
+        return SimpleNamespace(list_consumer_group_offsets=lambda _, **__: {CLIENT_ID: refused})
+
+    def metadata(self, _: object) -> Any:
+        return metadata(__consumer_offsets=[partition(1, 1, 2)])
+
+
+class Silent(Refusing):
+    def result(self, what: str, *_: object) -> Any:
+        self.note("the network is slow (still waiting)")
+        raise CommandFailed(f"{what}: no response")
+
+
+LACKING = "1 partition without replica 3: __consumer_offsets-0"
+
+
+@pytest.mark.parametrize(
+    "clients, code, problems",
+    [
+        (Refusing, KafkaError.GROUP_AUTHORIZATION_FAILED, []),
+        (Refusing, KafkaError.COORDINATOR_NOT_AVAILABLE, ["COORDINATOR_NOT_AVAILABLE"]),
+        (Silent, 0, ["no response", "the network is slow"]),
+    ],
+)
+def test_committed_offsets_must_be_served_to_those_who_may_see_them(
+    clients: type[Refusing],
+    code: int,
+    problems: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(clients, "code", code)
+    monkeypatch.setattr(cluster, "Clients", clients)
+    parsed = argparse.Namespace(
+        client_options=[], timeout=1.0, bootstrap_server="127.0.0.1:1", profile=None,
+        command_config=None, watch=False, admin=None, output="table",
+    )  # fmt: skip
+    assert health(parsed) == 1
+    first, *others = capsys.readouterr().out.splitlines()[1:]
+    assert first == f"PROBLEM  {LACKING}"
+    for line, expected in zip(others, problems, strict=True):
+        assert expected in line
