@@ -148,7 +148,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Lag, by group and topic",
             "short",
-            ((_LAG, "{{consumergroup}} {{topic}}"),),
+            ((_LAG, "{{cluster_id}} {{consumergroup}} {{topic}}"),),
             width=12,
         ),
         Panel(
