@@ -19,6 +19,6 @@ _NAMES = {
 def in_words(error: Any) -> str:
     """Of a KafkaError; confluent-kafka is not imported here."""
     name = error.name().lstrip("_")
-    # Of an error code in a response, librdkafka's text begins with that of its worker.
+    # "ListConsumerGroupOffsetsResponse response failure: Broker: ..."
     text = error.str().rpartition(" response failure: ")[2].removeprefix("Broker: ")
     return f"{text} ({_NAMES.get(name, name)})"

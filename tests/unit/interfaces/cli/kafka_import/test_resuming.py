@@ -54,7 +54,7 @@ def test_a_killed_import_continues_to_the_same_store(
 ) -> None:
     assert run(original) == 0
     expected = rows(store)
-    commits = -2
+    commits = -6
     while True:
         shutil.rmtree(store)
         commits += 7  # the next test ends after others
