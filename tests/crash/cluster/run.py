@@ -54,7 +54,7 @@ ERRORS = ("Traceback", '"level":"critical"', '"level":"error"')
 #: Of one that others have fenced, and while the server is away, or its disk full.
 EXPECTED = re.compile(
     "another broker has taken over the store|The store was closed|No space left on device|"
-    + SERVER_IS_AWAY.pattern
+    "or a standby was promoted|" + SERVER_IS_AWAY.pattern
 )
 
 
