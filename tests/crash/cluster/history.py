@@ -52,6 +52,8 @@ class History:
         self._ends: dict[int, tuple[int, int]] = {}
         #: While it runs.
         self.wrong: list[str] = []
+        #: Records that a client has sent again in a new epoch of its producer.
+        self.sent_again = 0
 
     # ---- while it runs
 
@@ -134,7 +136,12 @@ class History:
             if producer not in self._idempotent:
                 continue
             if count > 1:
-                add(DOUBLED, f"{value}: {count} times, {_where(value, log)}")
+                copies = _copies(value, log)
+                if len({batch.producer[:2] for _, batch in copies}) == count:
+                    self.sent_again += 1
+                else:
+                    where = (f"{at} in epoch {one.epoch} by {one.producer}" for at, one in copies)
+                    add(DOUBLED, f"{value}: {count} times, {', '.join(where)}")
             if int(number) < newest.get(producer, -1):
                 add(REORDERED, f"{value} behind {newest[producer]}")
             newest[producer] = int(number)
@@ -148,12 +155,12 @@ class History:
         return found
 
 
-def _where(value: str, log: Log) -> str:
-    offsets = [one.offset for one in log.records if one.value == value]
-    found = (
-        f"{offset} in epoch {batch.epoch} by {batch.producer}"
-        for offset in offsets
+def _copies(value: str, log: Log) -> list[tuple[int, Batch]]:
+    """With their offsets."""
+    return [
+        (one.offset, batch)
+        for one in log.records
+        if one.value == value
         for batch in log.batches
-        if batch.base_offset <= offset <= batch.last_offset
-    )
-    return ", ".join(found)
+        if batch.base_offset <= one.offset <= batch.last_offset
+    ]

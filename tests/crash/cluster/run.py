@@ -367,7 +367,8 @@ class Torture:
             f"{self.history.acknowledgements} acknowledged records, {self.history.epochs} leader "
             f"epochs, {sum(one.commits.count for one in self.readers)} commits of members, "
             f"{polls} polls, {late} responses of leaders of the past",
-            ", ".join(f"{one.count} of {one._name}" for one in self.senders),
+            ", ".join(f"{one.count} of {one._name}" for one in self.senders)
+            + f", {self.history.sent_again} sent again in a new epoch of the producer",
             *self.transactions.summary,
             f"longest silence {max(one.longest_s for one in self.senders):.1f} s",
             "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),

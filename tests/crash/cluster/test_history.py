@@ -68,6 +68,18 @@ def test_a_bad_log_is_found(end: Log, kind: str) -> None:
     assert kind in kinds(history("i:0", "i:1").findings({0: end}))
 
 
+def test_a_record_may_be_sent_again_in_a_new_epoch_of_its_producer() -> None:
+    records = log("i:0", "i:0").records
+    for producers, kind in (
+        (((1, 0, 0), (1, 1, 0)), set()),
+        (((1, 0, 0), (1, 0, 1)), {DOUBLED}),
+    ):
+        one = history("i:0")
+        batches = [Batch(at, at, 0, producer) for at, producer in enumerate(producers)]
+        assert kinds(one.findings({0: Log(2, records, batches)})) == kind
+        assert one.sent_again == (not kind)
+
+
 def test_readers_agree() -> None:
     one = history("i:0")
     one.seen(0, 0, "i:1")
