@@ -30,6 +30,8 @@ from tests.crash.topics import Topic, Topics
 from tests.e2e.raw_client import INIT_PRODUCER_ID, Reader, string
 
 STORAGE_ERROR = 56
+#: Of InitProducerId whose commit has failed.
+LOADING = 14
 MOST_TOPICS = 4
 MOST_PARTITIONS = 6
 #: The tagged fields after the correlation id of a flexible response.
@@ -72,7 +74,7 @@ class Admin(Client):
     def _request_producer_id(self) -> None:
         def on_response(response: Reader) -> None:
             _throttle, error, producer_id, _epoch = response.take("ihqh")
-            if self._done(error, "InitProducerId"):
+            if self._done(error, "InitProducerId", LOADING):
                 self.topics.add_producer_id(producer_id)
 
         self.send_request(
@@ -144,8 +146,8 @@ class Admin(Client):
         )
         self._send(DeleteTopicsRequest(topics=[state], timeout_ms=30_000), 6, on_response)
 
-    def _done(self, error: int, what: str) -> bool:
-        if error == STORAGE_ERROR and self.storage_may_fail:
+    def _done(self, error: int, what: str, failed: int = STORAGE_ERROR) -> bool:
+        if error == failed and self.storage_may_fail:
             return False
         if error:
             raise Broken(f"{what} is refused: error {error}")

@@ -19,7 +19,7 @@ from tests.e2e.raw_client import (
     string,
 )
 
-UNKNOWN_TOPIC, OUT_OF_ORDER, STORAGE_ERROR = 3, 45, 56
+UNKNOWN_TOPIC, LOADING, OUT_OF_ORDER, STORAGE_ERROR = 3, 14, 45, 56
 IN_FLIGHT = 5
 #: Requests of one client in flight.
 UNSENT_BYTES = 2 << 20
@@ -240,7 +240,7 @@ class IdempotentProducer(Producer):
         if error == 0:
             self.topics.add_producer_id(producer_id)
             self.producer_id = producer_id
-        elif not (error == STORAGE_ERROR and self.storage_may_fail):
+        elif not (error == LOADING and self.storage_may_fail):
             raise Broken(f"{self.name}: no producer id: error {error}")
 
     def refused(self, part: Part, error: int) -> None:

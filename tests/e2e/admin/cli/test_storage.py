@@ -124,7 +124,7 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if sys.argv.pop(1) == "before the rows":
-    _Copying.rows = lambda copying, _: (copying.commit(), die())
+    _Copying.rows = lambda copying, *_: (copying.commit(), die())
 else:
     rename = pathlib.Path.rename
     pathlib.Path.rename = lambda path, to: die() if path.is_dir() else rename(path, to)
