@@ -2,8 +2,8 @@
 
     begin       raises the leader epoch of all that it leads: the store may have lost commits of its
                 last run. Again when it was fenced and has a new session.
-    go on       after a promotion of a standby it raises them, too: others may have led, and told
-                clients of higher epochs, in a time that the standby lacks
+    go on       after a standby was promoted it raises them, too: the standby may lack that others
+                have led meanwhile, and clients know their higher epochs
     hand over   the snapshot and the registration with the new leader, in one commit; `leave`
       durable:  all brokers learn the new leader by the registration
       failed:   `stay`: it leads again

@@ -10,6 +10,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from domain.topics.topic import OFFSETS_TOPIC
 from interfaces.cli.client import INTERNAL, Clients
 from interfaces.cli.cluster_moves import placed_of
 from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
@@ -27,7 +28,6 @@ _SHORT_LOOK_S = 2.0
 _SHOWN_PROBLEMS = 20
 #: Of the partitions with the same problem.
 _EXAMPLES = 3
-_OFFSETS = "__consumer_offsets"
 
 
 def describe(parsed: argparse.Namespace) -> int:
@@ -142,7 +142,7 @@ def _health(parsed: argparse.Namespace, timeout_s: float) -> dict[str, Any]:
             admin = clients.admin()
             metadata = clients.metadata(admin)
             problems += problems_of(metadata)
-            if _OFFSETS in metadata.topics:
+            if OFFSETS_TOPIC in metadata.topics:
                 _check_offsets(clients, admin)
     except CommandFailed as failure:
         problems += [str(failure), *reasons]

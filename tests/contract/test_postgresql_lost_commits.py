@@ -241,20 +241,31 @@ def test_a_hand_over_that_was_lost_is_not_repeated(cluster: JoinedBrokers) -> No
     assert cluster.execute("select first_offset from ottla_runs") == [(0,)]
 
 
-def test_other_rows_of_the_same_version_end_the_session(cluster: JoinedBrokers) -> None:
-    broker, other = leading(cluster), cluster.join(2)
+def learned(cluster: JoinedBrokers, broker: JoinedBroker, other: JoinedBroker) -> Past:
+    """Before the broker learns a row of another one."""
     past = Past(cluster)
     other.put(b"key", b"lost")
     assert other.commit() is None
     broker.run_until(lambda: ("t", b"key") in broker.followed)
-    broker.append(7, 1)
-    assert broker.commit() is None
+    return past
+
+
+def lose(cluster: JoinedBrokers, past: Past, other: JoinedBroker) -> None:
+    """The database has another row in place of it; no broker is connected through the relay."""
     other.close()
     cluster.relay.refuse()
     past.return_to()
     third = cluster.join(3)
     third.put(b"other key", b"new")
     assert third.commit() is None
+
+
+def test_other_rows_of_the_same_version_end_the_session(cluster: JoinedBrokers) -> None:
+    broker, other = leading(cluster), cluster.join(2)
+    past = learned(cluster, broker, other)
+    broker.append(7, 1)
+    assert broker.commit() is None
+    lose(cluster, past, other)
     cluster.relay.accept()
     broker.run_until(lambda: broker.fenced)
     assert broker.storage.repeated_commits is not None
@@ -281,16 +292,7 @@ def test_nothing_is_committed_to_a_database_that_lacks_what_others_changed(
 ) -> None:
     """It has as many changes; the connection for the lease is not back yet."""
     broker, other = leading(cluster), cluster.join(2)
-    past = Past(cluster)
-    other.put(b"key", b"lost")
-    assert other.commit() is None
-    broker.run_until(lambda: ("t", b"key") in broker.followed)
-    other.close()
-    cluster.relay.refuse()
-    past.return_to()
-    third = cluster.join(3)
-    third.put(b"other key", b"new")
-    assert third.commit() is None
+    lose(cluster, learned(cluster, broker, other), other)
 
     def fail(watch: Watch) -> None:
         raise psycopg.OperationalError("not yet")

@@ -197,8 +197,7 @@ def _name(connection: Rows, address: Address, bucket: Bucket) -> None:
     """Raises StorageUnusable if another process has named another one meanwhile."""
     values = {"url": bucket.address.url, "delay": address.delete_delay_ms}
     if not connection.execute(_NAME, values).rowcount:
-        known, shown = objects_url(connection), bucket.address.shown
-        raise StorageUnusable(f"the store has its objects in {known}, not in {shown}")
+        address.objects_of(objects_url(connection))
 
 
 def _info(size_bytes: int, flush: Flush, store_id: str, losses: int) -> StorageInfo:
