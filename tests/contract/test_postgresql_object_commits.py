@@ -109,7 +109,7 @@ def test_a_bucket_that_fails_stops_no_commit(
     monkeypatch.setattr(Bucket, "put_soon", put_soon)
     store.keep(2)  # not tried again so soon
     assert in_tables(relayed) == 2
-    monkeypatch.setattr(store.storage.commit._object_commits, "_not_before_s", 0.0)
+    store.storage.commit._object_commits._pause.skip()
     assert store.storage.objects.not_sealed() == "the bucket is away", "nothing is written yet"
     store.keep(3)
     assert store.storage.objects.not_sealed() is None

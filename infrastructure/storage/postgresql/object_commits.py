@@ -6,12 +6,12 @@ the bucket fails, the batches go into the current tail, as those of small commit
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from infrastructure.storage.objects.errors import ObjectsFailed
 from infrastructure.storage.postgresql.object_entries import NewObject, ObjectData
 from infrastructure.storage.postgresql.object_rows import give_up, new_object
+from infrastructure.storage.postgresql.retry_pause import RetryPause
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.staged import Staged
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 #: Of batches. PostgreSQL takes smaller commits faster than a bucket does; while one object is
 #: written, more records wait for the next commit: from some megabytes a second on, most go there.
 LARGE_BYTES = 64 << 10
-#: After a failure; twice as long after each further one.
+#: After a failure.
 RETRY_S = 30.0
-_LONGEST_RETRY_S = 600.0
 
 
 class ObjectCommits:
@@ -32,8 +31,7 @@ class ObjectCommits:
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
         self.large_bytes = LARGE_BYTES
-        self._not_before_s = 0.0
-        self._failures = 0
+        self._pause = RetryPause(RETRY_S)
         #: Why they go into the current tail: until an object was written.
         self.problem: str | None = None
         self.is_writing = False
@@ -43,9 +41,7 @@ class ObjectCommits:
     def takes(self, staged: Staged) -> bool:
         """Compaction replaces entries in the current tail."""
         return (
-            staged.batch_bytes >= self.large_bytes
-            and not staged.rewritten
-            and monotonic() >= self._not_before_s
+            staged.batch_bytes >= self.large_bytes and not staged.rewritten and self._pause.is_over
         )
 
     def written(self, connection: Rows, session: int, staged: Staged) -> NewObject | None:
@@ -62,12 +58,11 @@ class ObjectCommits:
             self._bucket.put_soon(found.name, data.data)
         except ObjectsFailed as error:
             self.problem = str(error)
-            pause_s = min(RETRY_S * 2**self._failures, _LONGEST_RETRY_S)
-            self._failures += 1
-            self._not_before_s = monotonic() + pause_s
+            self._pause.failed()
             give_up(connection, [found.number])
             return None
         finally:
             self.is_writing = False
-        self._failures, self.problem = 0, None
+        self._pause.succeeded()
+        self.problem = None
         return NewObject(found.number, found.name, len(data.data), (), data.entries)

@@ -28,6 +28,7 @@ from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.object_entries import NewObject, ObjectData, Part
 from infrastructure.storage.postgresql.object_rows import give_up, new_object
 from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
+from infrastructure.storage.postgresql.retry_pause import LONGEST_S, RetryPause
 from infrastructure.storage.postgresql.runs import Span, spans, tail_of
 from infrastructure.storage.postgresql.server import Rows, Server, reason_of
 from infrastructure.storage.postgresql.session import Session
@@ -36,9 +37,8 @@ from infrastructure.storage.postgresql.small_objects import SmallObjects
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
 
-#: After a failure; twice as long after each further one.
+#: After a failure.
 RETRY_S = 10.0
-_LONGEST_RETRY_S = 600.0
 #: Read at once.
 _READ_BYTES = 4 << 20
 _MOST_RUNS = 10_000
@@ -84,8 +84,7 @@ class Sealing:
         self.is_busy = False
         #: Why the entries of full tails stay where they are.
         self.problem: str | None = None
-        self._not_before_s = 0.0
-        self._failures = 0
+        self._pause = RetryPause(RETRY_S)
         #: Tails that could not be read: until when they are left alone.
         self._aside: dict[int, float] = {}
         #: Objects that no commit will seal. For the thread, and added to on the loop.
@@ -98,7 +97,7 @@ class Sealing:
         sources = self._contents.tails.to_seal
         if not sources:
             self.problem = None
-        elif not self.is_busy and now_s >= self._not_before_s:
+        elif not self.is_busy and self._pause.is_over:
             self._aside = {tail: until for tail, until in self._aside.items() if until > now_s}
             self._contents.tails.aside = tuple(self._aside)
             sources = tuple(one for one in sources if one not in self._aside)
@@ -112,8 +111,8 @@ class Sealing:
         else:
             self._failed(str(new))
             if new.source is not None:
-                self._aside[new.source] = monotonic() + _LONGEST_RETRY_S
-                self._not_before_s = 0.0
+                self._aside[new.source] = monotonic() + LONGEST_S
+                self._pause.skip()
 
     def sealed(self, new: NewObject, failure: StorageFailed | None) -> None:
         if failure is not None:
@@ -122,14 +121,13 @@ class Sealing:
         elif not self._contents.runs.are_in(new.number):
             self._failed(None)  # all entries have changed while it was written
         else:
-            self.is_busy, self.problem, self._failures = False, None, 0
+            self.is_busy, self.problem = False, None
+            self._pause.succeeded()
 
     def _failed(self, why: str | None) -> None:
         self.is_busy = False
         self.problem = why or self.problem
-        pause_s = min(RETRY_S * 2**self._failures, _LONGEST_RETRY_S)
-        self._failures += 1
-        self._not_before_s = monotonic() + pause_s
+        self._pause.failed()
 
     def close(self) -> None:
         self._thread.close(CLOSE_S)
