@@ -43,7 +43,8 @@ DISK_MIB = 512
 COMMITS_S = 3.0
 #: The clock of the server is wrong by up to some minutes: as a power of ten.
 MOST_WRONG = 2.5
-#: What a broker that dies has acknowledged may be lost.
+#: What a broker has acknowledged may be lost, if it dies, or is cut off, before it has committed
+#: again what the standby lacks.
 ALONE = (PROMOTE_LATE,)
 #: A second one, on another broker at the same time.
 TWO_AT_ONCE = 0.2
@@ -85,7 +86,7 @@ def schedule(
         lasts_s = chance.uniform(0, 2.5 * SESSION_S)
         if kind in (PAUSE, STOP_IN_A_COMMIT) and chance.random() < 0.7:
             lasts_s += 1.5 * SESSION_S
-        pause_s, waits = chance.uniform(0, 1.0), chance.random() < 0.5
+        pause_s, waits = chance.uniform(0, 1.0), chance.random() < 0.5 or kind in ALONE
         wrong_s = chance.choice((-1, 1)) * 10 ** chance.uniform(0, MOST_WRONG)
         point = chance.choice(POINTS)
         return Fault(kind, node_id, lasts_s, pause_s, waits, wrong_s, point)
