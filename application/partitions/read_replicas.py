@@ -136,7 +136,9 @@ class ReadReplicas:
     ) -> BrokerError | None:
         leader = elsewhere.leader
         replicas = self._placement.replicas(partition_id)
-        if leader.node_id == NO_LEADER.node_id or self._placement.node_id not in replicas:
+        is_replica = self._placement.node_id in replicas
+        # Without a lease it may be cut off from the database in which records are deleted.
+        if leader.node_id == NO_LEADER.node_id or not is_replica or not self._placement.has_lease:
             return elsewhere
         return None
 

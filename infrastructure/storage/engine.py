@@ -189,6 +189,8 @@ class Storage:
     check_files: FilesCheck | None = None
     #: None where an engine refuses a store with such logs.
     cut_logs: CutLogs | None = None
+    #: To be called now and then: begins the upkeep that is due. None where commits begin all of it.
+    keep_up: Callable[[], None] | None = None
     #: Why the commit under way takes long. None where commits end in the call.
     waits_for: Callable[[], str | None] | None = None
     #: Since the start, those that the store had lost. None where it loses none while it is open.

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.facts import examined
+from infrastructure.storage.postgresql.server import Server, check_server
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import postgres_with_standby
 from tests.e2e.broker_process import wait_until
@@ -59,6 +61,19 @@ def test_a_synchronous_standby_is_a_copy_while_it_is_connected(
     counted(broker, 2)
     broker.run_until(lambda: outcomes)
     assert outcomes == [None]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_several_hosts_the_one_that_can_be_written_is_used(
+    server: Postgres, is_first: bool
+) -> None:
+    assert server.standby is not None
+    wait_until(lambda: server.standby and server.standby.execute("select pg_is_in_recovery()"))
+    folders = [server.standby.folder, server.folder]
+    hosts = ",".join(map(str, folders if is_first else folders[::-1]))
+    address = parse_address(f"postgres@/postgres?host={hosts}&schema=none")
+    with Server(address, "commit").connect() as connection:
+        check_server(connection, address)
 
 
 def test_a_commit_that_is_cancelled_while_it_waits_for_the_standby_goes_on_waiting(

@@ -159,5 +159,11 @@ def test_brokers_of_an_older_version_are_refused(relayed: RelayedPostgres) -> No
     with pytest.raises(opening.StorageUnusable, match="of an older version use the database: 7"):
         relayed.open()
     assert relayed.execute("select format from ottla_store") == [(3,)]
-    relayed.execute("update ottla_brokers set is_fenced = true")
+    # It can renew its lease only when the server is back.
+    relayed.execute(
+        "update ottla_brokers set until = clock_timestamp()",
+        "insert into ottla_fences (node_id, session, seq) values (7, 70, 700)",
+    )
     relayed.open()
+    assert relayed.execute("select session from ottla_fences where node_id = 7") == [(0,)]
+    assert relayed.execute("select last_seq from ottla_sessions where session = 70") == [(700,)]

@@ -92,6 +92,25 @@ def test_it_stays_in_the_bucket_until_the_delay_is_over(
     assert len(objects.names()) == 1
 
 
+def test_it_is_deleted_also_if_nothing_is_committed_any_more(
+    relayed: RelayedPostgres, objects: Objects
+) -> None:
+    more = f"{objects.url}&local.bytes=0&delete.delay.ms=3600000"
+    store = relayed.open(tail_bytes=TINY, more=more)
+    store.keep(0, 1)
+    store.keep_up()
+    store.trim(2)
+    assert store.commit() is None
+    store.keep_up()
+    assert len(objects.names()) == 2
+    relayed.execute("update ottla_tails set deleted = deleted - interval '1 hour'")
+    store.storage.commit._dropping._garbage._next_s = 0.0  # a minute later
+    assert store.storage.keep_up is not None
+    store.storage.keep_up()
+    store.keep_up()
+    assert objects.names() == []
+
+
 def test_so_many_bytes_stay_in_tables(relayed: RelayedPostgres, objects: Objects) -> None:
     of_two = 2 * len(batch(0))
     store = relayed.open(tail_bytes=TINY, more=f"{objects.url}&local.bytes={of_two}")

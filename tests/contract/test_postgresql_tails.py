@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from time import monotonic
 
 import psycopg
 import pytest
@@ -199,6 +200,23 @@ def test_the_database_says_what_may_be_dropped(
     tiny.storage.commit._dropping.look()
     tiny.keep_up()
     assert relayed.tails() == [1, 2, 3, 4, 5]
+
+
+@later
+def test_a_server_that_is_away_is_not_asked_again_at_once(
+    relayed: RelayedPostgres, tiny: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropping = tiny.storage.commit._dropping
+    monkeypatch.setattr(dropping, "_next_search_s", 0.0)
+    relayed.relay.refuse()
+    tiny.storage.keep_up()
+    tiny.keep_up()
+    assert dropping._not_before_s > monotonic()
+    relayed.relay.accept()
+    dropping._not_before_s = 0.0
+    tiny.storage.keep_up()
+    tiny.keep_up()
+    assert dropping._next_search_s > monotonic()
 
 
 @later

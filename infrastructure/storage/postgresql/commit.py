@@ -137,14 +137,14 @@ class PostgresCommit:
             assert self._sealing is not None
             failure = outcome if isinstance(outcome, StorageFailed) else None
             self._sealing.sealed(work, failure)
-            self._keep_up()
+            self.keep_up()
         elif work is Upkeep.CHECK:
             self._report_if_over()
         else:
             self._is_kept_up = False
             failed = isinstance(outcome, StorageFailed)
             self._not_before_s = monotonic() + RETRY_S if failed else 0.0
-            self._keep_up()
+            self.keep_up()
 
     def _committed(self, staged: Staged, outcome: Outcome) -> None:
         done, self._done = self._done, None
@@ -156,7 +156,7 @@ class PostgresCommit:
             self._contents.committed(staged, outcome)
             done(None)
             self._commits += 1
-            self._keep_up()
+            self.keep_up()
         self._report_if_over()
 
     def _report_if_over(self) -> None:
@@ -172,7 +172,8 @@ class PostgresCommit:
         """Commits that the database had lost since the start, and has again."""
         return self._writer.lost_commits.repeated
 
-    def _keep_up(self) -> None:
+    def keep_up(self) -> None:
+        """Also of a store in which nothing is committed."""
         if self._closed:
             return
         # Another broker that takes a partition over reads where its entries are: they stay there.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import closing, suppress
 from time import monotonic
+from typing import NamedTuple
 
 import psycopg
 
@@ -18,7 +19,7 @@ from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tails import Tails, tail_rows, unused_rows
 
-#: Something else reads the table: a backup, which may take hours.
+#: Something else reads the table, as a backup, which may take hours; or the server is away.
 RETRY_S = 10.0
 #: Between two looks for what no broker drops: the one that did not need it any more was killed.
 SEARCH_S = 60.0
@@ -35,6 +36,12 @@ _NEEDED = """
     select from ottla_fences where tail = %(tail)s
     union all (select from ottla_runs where tail = %(tail)s limit 1)
 """
+
+
+class _Dropped(NamedTuple):
+    tails: list[int]
+    #: Nothing was due beyond.
+    is_all: bool
 
 
 class Dropping:
@@ -60,13 +67,14 @@ class Dropping:
 
     def look(self) -> None:
         """On the loop, so that all reads to come know that the runs are gone."""
-        tails = self._tails.unused if monotonic() >= self._not_before_s else ()
+        if self.is_busy or monotonic() < self._not_before_s:
+            return
+        tails = self._tails.unused
         is_due = tails or (self._garbage is not None and self._garbage.is_due)
-        is_due = is_due or monotonic() >= self._next_search_s
-        if is_due and not self.is_busy:
+        if is_due or monotonic() >= self._next_search_s:
             self.is_busy = self._thread.put(tails)
 
-    def _drop_all(self, tails: tuple[int, ...]) -> list[int]:
+    def _drop_all(self, tails: tuple[int, ...]) -> _Dropped:
         dropped: list[int] = []
         # Whatever is wrong, the thread goes on, and they are dropped later.
         with suppress(Exception), closing(self._server.connect(again=True)) as connection:
@@ -77,7 +85,8 @@ class Dropping:
             if self._garbage is not None:
                 self._tails.count_again(tail_rows(connection, self._tails.objects()))
                 self._garbage.delete(connection)
-        return dropped
+            return _Dropped(dropped, len(dropped) == len(tails))
+        return _Dropped(dropped, False)
 
     def _drop_strays(self, connection: Rows) -> None:
         """Since the last search: the broker that has just made one unused may read it still."""
@@ -110,11 +119,11 @@ class Dropping:
             return False
         return True
 
-    def _dropped(self, asked: tuple[int, ...], dropped: list[int]) -> None:
+    def _dropped(self, _: tuple[int, ...], dropped: _Dropped) -> None:
         self.is_busy = False
-        for tail in dropped:
+        for tail in dropped.tails:
             self._tails.forget(tail)
-        if len(dropped) < len(asked):
+        if not dropped.is_all:
             self._not_before_s = monotonic() + RETRY_S
         else:
             self.look()

@@ -25,8 +25,9 @@ from infrastructure.storage.postgresql.server import (
 )
 from infrastructure.storage.postgresql.tables import FORMAT, check, has_tables, objects_url
 
-#: For commits, reads, and the watch.
-CONNECTIONS = 3
+#: Of a broker: for commits, reads, and the watch; at times to drop tails, to write objects, and to
+#: read rows of other brokers.
+CONNECTIONS = 6
 _ROUND_TRIPS = 9
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import psycopg
 
 from domain.cluster.nodes import BrokerRegistration, Node
+from infrastructure.storage.postgresql.fence import ALONE
 from infrastructure.storage.postgresql.server import Rows
 
 
@@ -117,6 +118,14 @@ _LEAVE = """
     update ottla_brokers b set is_fenced = true, until = clock_timestamp()
     from ended where b.node_id = ended.node_id and b.registration -> 'addresses' <> '{}'
 """
+_END = """
+    with old as (select node_id, session, seq from ottla_fences f where"""
+_ENDED = """for update),
+    past as (
+        insert into ottla_sessions (session, last_seq) select session, seq from old
+        where session <> 0)
+    update ottla_fences f set session = 0 from old where f.node_id = old.node_id
+"""
 _PATIENCE_TO_LEAVE = "set lock_timeout = '1s'"
 _FORGET_DELETED = "delete from ottla_rows where kind = 0 and value is null and version <= %s"
 _TELL = "select pg_notify('ottla ' || current_schema(), %s)"
@@ -173,6 +182,17 @@ def leave(connection: Rows, node_id: int, numbers: Sequence[int]) -> None:
     connection.execute(_PATIENCE_TO_LEAVE)
     connection.execute(_LEAVE, (node_id, list(numbers)))
     tell(connection)
+
+
+def end_brokers(connection: Rows) -> None:
+    """All sessions of brokers: a process has the store alone."""
+    connection.execute(f"{_END} f.node_id <> %s {_ENDED}".encode(), (ALONE,))
+    connection.execute("update ottla_brokers set is_fenced = true")
+
+
+def end_alone(connection: Rows) -> None:
+    """The session of a process that had the store alone."""
+    connection.execute(f"{_END} f.node_id = %s {_ENDED}".encode(), (ALONE,))
 
 
 def forget_deleted(connection: Rows, version: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql.arrays import bigints, byteas, texts
+from infrastructure.storage.postgresql.leases import end_brokers
 from infrastructure.storage.postgresql.locks import OnlyWriterLock
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.tables import (
@@ -132,6 +133,8 @@ def migrate(connection: Rows) -> None:
             if alive:
                 brokers = ", ".join(str(node_id) for (node_id,) in alive)
                 raise StorageInUse(f"brokers of an older version use the database: {brokers}")
+            # PostgreSQL may have been away for longer than their leases.
+            end_brokers(connection)
         lock = OnlyWriterLock()
         if not lock.taken(connection):
             holder = lock.holder(connection)

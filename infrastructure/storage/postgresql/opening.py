@@ -76,7 +76,7 @@ def opened(
             if lease.session and not lease.is_over:
                 raise StorageInUse(f"the database is in use by broker {lease.node_id}")
         if not read_only:
-            session.end_others(for_commits)
+            leases.end_brokers(for_commits)
         bucket = _bucket(for_commits, address, contents, bucket_at, read_only)
         if bucket is not None and not read_only:
             _name(for_commits, address, bucket)
@@ -119,7 +119,7 @@ def joined(
         watch = Watch(server, for_watch, session, contents, joining, to_loop)
         try:
             watch.begin()
-            session.end_alone(for_commits)
+            leases.end_alone(for_commits)
             if bucket is not None:
                 _name(for_commits, address, bucket)
             contents.load(for_reads, node.node_id)
@@ -230,6 +230,7 @@ def _storage(
         commit,
         info,
         raise_leader_epoch=session.raise_leader_epoch,
+        keep_up=commit.keep_up,
         waits_for=commit.waits_for,
         repeated_commits=commit.repeated,
         objects=objects,

@@ -62,18 +62,19 @@ class Server:
         #: Processes in containers may have the same number and host name.
         self._token = secrets.token_hex(4)
         self._libpq = {**_LIBPQ, **_parameters(address)}
+        hosts = (self._libpq.get(one, "") for one in ("host", "hostaddr"))
+        self._has_several_hosts = any("," in one for one in hosts)
         self._settings = {**_SETTINGS, "search_path": address.schema}
         if flush == "os":
             self._settings["synchronous_commit"] = "off"
 
     def connect(self, again: bool = False) -> Rows:
-        """`again`: only to a server that can be written: the primary may be another one by now.
-
-        Raises psycopg.Error.
+        """Of several hosts to the one that can be written; `again`: the primary may be another one
+        by now. Raises psycopg.Error.
         """
         name = f"ottla {os.getpid()} on {socket.gethostname()[:_HOST]} {self._token}"
         options = {**self._libpq, "application_name": name}
-        if again:
+        if again or self._has_several_hosts:
             options["target_session_attrs"] = "read-write"
         connection = psycopg.connect(autocommit=True, **options)
         try:
@@ -110,8 +111,7 @@ def check_server(connection: Rows, address: Address) -> None:
     [(is_standby,)] = connection.execute("select pg_is_in_recovery()").fetchall()
     if is_standby:
         raise StorageUnusable(
-            "the server is a standby, which cannot be written; name the primary, or both with "
-            "target_session_attrs=read-write"
+            "the server is a standby, which cannot be written; name the primary, or all of them"
         )
     # Text of a query is bytes then.
     encoding = connection.info.parameter_status("server_encoding")

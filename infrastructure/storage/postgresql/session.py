@@ -56,14 +56,6 @@ _TAKE = """
         returning f.seq, f.ctid::text)
     select seq, ctid from taken
 """
-_END = """
-    with old as (select node_id, session, seq from ottla_fences f where"""
-_ENDED = """for update),
-    past as (
-        insert into ottla_sessions (session, last_seq) select session, seq from old
-        where session <> 0)
-    update ottla_fences f set session = 0 from old where f.node_id = old.node_id
-"""
 
 
 class Change(Protocol):
@@ -138,15 +130,6 @@ class Session:
     def _noticed(self, notice: Diagnostic) -> None:
         if notice.severity_nonlocalized == "WARNING" and notice.sqlstate == _WARNING:
             self._is_on_server_only = True
-
-    def end_others(self, connection: Rows) -> None:
-        """Of a process that has the store alone."""
-        connection.execute(f"{_END} f.node_id <> %s {_ENDED}".encode(), (ALONE,))
-        connection.execute("update ottla_brokers set is_fenced = true")
-
-    def end_alone(self, connection: Rows) -> None:
-        """Of a broker: no process has the store alone any more."""
-        connection.execute(f"{_END} f.node_id = %s {_ENDED}".encode(), (ALONE,))
 
     def raise_leader_epoch(self, epoch: int) -> None:
         """For commands. Raises StorageFailed."""

@@ -50,6 +50,7 @@ STRAYS_AFTER_MS = 200
 LOADING_PATIENCE_S = 5.0
 CHECK_FILE_MS = 5000
 CHECK_WAITS_MS = 1000
+KEEP_UP_MS = 5000
 #: For the last commit, at least: the server of a database may be away.
 COMMIT_PATIENCE_S = 0.5
 
@@ -255,6 +256,8 @@ class App:
             self._now_and_then(self._flush_interval_ms, self.storage.start_flush)
         if self.storage.check_file is not None:
             self._now_and_then(CHECK_FILE_MS, self.storage.check_file)
+        if self.storage.keep_up is not None:
+            self._now_and_then(KEEP_UP_MS, self.storage.keep_up)
         if self.storage.waits_for is not None:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_waits, self.storage.waits_for))
         if self.storage.repeated_commits is not None:

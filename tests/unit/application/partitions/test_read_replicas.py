@@ -16,6 +16,7 @@ from application.partitions.read_replicas import RETURNED_MS
 from domain.configs.settings.identity import RACK_AWARE
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient
+from tests.fakes.membership import FakeMembership
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
 
@@ -244,6 +245,14 @@ def test_the_follower_checks_the_leader_epoch(cluster: Cluster, more: int, code:
     cluster.leader.sealed_log.end_offset = SEALED
     found = cluster.partition(cluster.leader, 0, "a", cluster.epoch + more)
     assert found.error_code == code
+
+
+def test_the_follower_serves_nothing_without_a_lease(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be cut off from the database in which records are deleted."""
+    monkeypatch.setattr(FakeMembership, "has_lease", False)
+    assert outcome(cluster.partition(cluster.follower)) == REFUSED
 
 
 def test_the_follower_serves_no_client_without_a_rack(cluster: Cluster) -> None:

@@ -89,17 +89,22 @@ def test_too_few_copies_are_logged_at_the_start(copies: int, logged: bool) -> No
     assert (b'"store_copies_too_few","copies":1,"min_insync_replicas":2' in log) == logged
 
 
-def test_the_file_of_the_store_is_checked_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interfaces.main.container.app.CHECK_FILE_MS", 1)
+@pytest.mark.parametrize(
+    ("call", "interval"), [("check_file", "CHECK_FILE_MS"), ("keep_up", "KEEP_UP_MS")]
+)
+def test_a_store_is_called_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, call: str, interval: str
+) -> None:
+    monkeypatch.setattr(f"interfaces.main.container.app.{interval}", 1)
 
-    async def until_the_second_check(app: App) -> None:
-        checked: asyncio.Queue[None] = asyncio.Queue()
-        app.storage.check_file = partial(checked.put_nowait, None)
+    async def until_the_second_call(app: App) -> None:
+        called: asyncio.Queue[None] = asyncio.Queue()
+        setattr(app.storage, call, partial(called.put_nowait, None))
         app.start_upkeep()
         for _ in range(2):
-            await asyncio.wait_for(checked.get(), 30)
+            await asyncio.wait_for(called.get(), 30)
 
-    run(until_the_second_check, storage="memory://")
+    run(until_the_second_call, storage="memory://")
 
 
 def test_a_start_that_fails_leaves_no_thread_and_no_lock(

@@ -42,9 +42,7 @@ def test_the_store_is_on_both_servers_and_in_a_bucket_that_exists() -> None:
     [url] = {one["environment"]["KAFKA_STORAGE"] for one in BROKERS.values()}
     parts = urlsplit(url)
     assert parts.netloc.partition("@")[2].split(",") == ["db-1", "db-2"]
-    query = parse_qs(parts.query)
-    assert query["target_session_attrs"] == ["read-write"]
-    bucket = parse_objects(query["objects"][0]).bucket
+    bucket = parse_objects(parse_qs(parts.query)["objects"][0]).bucket
     assert f"/data/buckets/{bucket}\n" in SERVICES["s3"]["command"][0]
 
 

@@ -57,8 +57,7 @@ def test_a_server_that_can_have_a_store() -> None:
         ),
         (
             FakeConnection(standby=True),
-            "the server is a standby, which cannot be written; name the primary, or both with "
-            "target_session_attrs=read-write",
+            "the server is a standby, which cannot be written; name the primary, or all of them",
         ),
         (
             FakeConnection(encoding="LATIN1"),
