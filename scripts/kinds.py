@@ -73,7 +73,7 @@ KINDS = (
         "e2e",
         ("tests/e2e",),
         70,
-        ("-n", "3", *IN_ORDER),
+        ("-n", "4", *IN_ORDER),
         without=("tests/e2e/groups", "tests/e2e/admin", "tests/e2e/spark"),
     ),
     Kind("groups", ("tests/e2e/groups",), 38, ("-n", "4", *IN_ORDER)),

@@ -162,7 +162,7 @@ def test_brokers_of_an_older_version_are_refused(relayed: RelayedPostgres) -> No
     # It can renew its lease only when the server is back.
     relayed.execute(
         "update ottla_brokers set until = clock_timestamp()",
-        "insert into ottla_fences (node_id, session, seq) values (7, 70, 700)",
+        "insert into ottla_fences (node_id, session, seq, tail) values (7, 70, 700, 1)",
     )
     relayed.open()
     assert relayed.execute("select session from ottla_fences where node_id = 7") == [(0,)]

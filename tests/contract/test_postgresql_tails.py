@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from infrastructure.storage.errors import StorageDamaged
-from infrastructure.storage.postgresql import commit, questions, tails
+from infrastructure.storage.postgresql import commit, dropping, questions, tails
 from infrastructure.storage.postgresql.questions import Answer, Ask
 from infrastructure.storage.postgresql.reading import Question
 from infrastructure.storage.postgresql.runs import LogRuns, Run, Span
@@ -206,17 +206,18 @@ def test_the_database_says_what_may_be_dropped(
 def test_a_server_that_is_away_is_not_asked_again_at_once(
     relayed: RelayedPostgres, tiny: RelayedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dropping = tiny.storage.commit._dropping
-    monkeypatch.setattr(dropping, "_next_search_s", 0.0)
+    monkeypatch.setattr(dropping, "RETRY_S", 1000.0)
+    dropper = tiny.storage.commit._dropping
+    dropper._next_search_s = 0.0
     relayed.relay.refuse()
     tiny.storage.keep_up()
     tiny.keep_up()
-    assert dropping._not_before_s > monotonic()
+    assert dropper._not_before_s > monotonic()
     relayed.relay.accept()
-    dropping._not_before_s = 0.0
+    dropper._not_before_s = 0.0
     tiny.storage.keep_up()
     tiny.keep_up()
-    assert dropping._next_search_s > monotonic()
+    assert dropper._next_search_s > monotonic()
 
 
 @later

@@ -32,6 +32,7 @@ ENGINES = ONE_BROKER if EXTERNAL else (*ONE_BROKER, pytest.param(THREE, marks=py
 
 #: Files that start first, because one process would still run them when the others have ended.
 SLOWEST = (
+    "cluster/test_transactions.py",
     "cluster/test_failover.py",
     "admin/console/test_accessibility.py",  # and what runs in its process: see admin/conftest.py
     "admin/console/test_docs.py",

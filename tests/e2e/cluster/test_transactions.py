@@ -224,7 +224,7 @@ def test_a_transaction_is_in_the_partitions_of_all_brokers(
         writer.check()
 
 
-@pytest.mark.parametrize("aborts", [False, True])
+@pytest.mark.parametrize("aborts", [pytest.param(False, marks=pytest.mark.long), True])
 def test_the_coordinator_dies_between_prepare_and_complete(
     cluster: Brokers, new_topic: NewTopic, aborts: bool
 ) -> None:
@@ -259,7 +259,8 @@ def test_a_leader_dies_before_it_writes_the_marker(cluster: Brokers, new_topic: 
     writer.check()
 
 
-@pytest.mark.parametrize("end", ["killed", pytest.param("stopped", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("end", ["killed", "stopped"])
 def test_transactions_go_on_when_any_broker_ends(
     cluster: Brokers, new_topic: NewTopic, end: str
 ) -> None:

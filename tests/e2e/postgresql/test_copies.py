@@ -65,6 +65,7 @@ def test_ottla_produce_names_the_copies_that_are_missing(single_copy: Ottla) -> 
         assert refused.errors.count("\n") == 1
 
 
+@pytest.mark.long
 def test_ottla_consume_reports_that_offsets_were_not_committed(single_copy: Ottla) -> None:
     single_copy.run("produce", "t", "-X", "acks=1", stdin=b"x")
     read = single_copy.run("consume", "t", "-g", "g", "--exit", "--timeout", "5", code=1)

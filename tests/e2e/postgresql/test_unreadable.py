@@ -54,6 +54,7 @@ def unreadable(tmp_path: Path, url: str) -> Iterator[Unreadable]:
         yield Unreadable(Ottla(broker.bootstrap), topic, objects, written[1], data)
 
 
+@pytest.mark.long
 def test_what_cannot_be_read_is_named_and_ends_after_the_timeout(unreadable: Unreadable) -> None:
     consume = ("consume", unreadable.topic, "-f", "%o\\n")
     done = unreadable.ottla.run(*consume, "-g", "readers", "--timeout", "4", code=1)
