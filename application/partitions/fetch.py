@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
+from application.partitions.fetch_query import (
+    FetchedPartition,
+    FetchItem,
+    FetchQuery,
+    has_more,
+    is_urgent,
+)
 from application.partitions.read_replicas import ReadReplicas
 from application.ports.clock import Clock
 from application.ports.log_store import Buffer, LogStore, NotInMemory
@@ -23,7 +29,7 @@ from domain.errors import (
     UnknownTopicId,
     UnknownTopicOrPartition,
 )
-from domain.messages.batch import next_offset
+from domain.partitions.leader_epochs import NO_EPOCH
 from domain.partitions.partition import Partition
 from domain.partitions.traffic import Traffic
 from domain.partitions.transactions import AbortedTransaction
@@ -31,8 +37,6 @@ from domain.topics.topic import Topic
 
 #: Within the time for which a failed read is remembered.
 LOOK_AGAIN_MS = 500
-
-NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
 
 
 class FetchService:
@@ -86,7 +90,7 @@ class FetchService:
         if (
             loading
             and not self._draining
-            and (len(fetched) < len(query.items) or not _is_urgent(fetched))
+            and (len(fetched) < len(query.items) or not is_urgent(fetched))
         ):
             return LoadingFetch(self, query, loading, self._scheduler)
         if (
@@ -96,8 +100,8 @@ class FetchService:
             or self._draining
             or len(self._purgatory) >= self._max_waiting
             or self._waiting_partitions + len(query.items) > self._max_partitions
-            or _is_urgent(fetched)
-            or _has_more(fetched, query.read_committed)
+            or is_urgent(fetched)
+            or has_more(fetched, query.read_committed)
             or (query.rack and any(one.is_final for one in fetched))
         ):
             _count(fetched)
@@ -166,8 +170,13 @@ class FetchService:
         try:
             partition = self._resolve(item)
             partition.check_leader_epoch(item.leader_epoch)
-            partition.check_readable(item.offset)
             stable = partition.last_stable_offset
+            if item.last_fetched_epoch > NO_EPOCH:
+                diverging = partition.diverging_epoch(item.last_fetched_epoch, item.offset)
+                if diverging is not None:
+                    offsets = partition.high_watermark, stable, partition.log_start_offset
+                    return FetchedPartition(item, None, *offsets, diverging_epoch=diverging)
+            partition.check_readable(item.offset)
             end = stable if read_committed else partition.high_watermark
             records: Buffer = b""
             aborted: Sequence[AbortedTransaction] = ()
@@ -244,29 +253,6 @@ def _count(fetched: list[FetchedPartition]) -> None:
                 traffic.failed_fetches += 1
 
 
-def _is_urgent(fetched: list[FetchedPartition]) -> bool:
-    """Whether an error must be returned at once: any error but unknown topics and partitions.
-
-    Clients repeat fetches of unknown partitions until they have new metadata: without the wait they
-    would loop.
-    """
-    errors = [one.error for one in fetched if one.error is not None]
-    return len(errors) == len(fetched) or not all(isinstance(e, NOT_THERE) for e in errors)
-
-
-def _has_more(fetched: list[FetchedPartition], read_committed: bool) -> bool:
-    """Whether a byte limit ended the read, not the log end: new records would not be added.
-
-    Kafka, too, responds at once to a fetch from an older segment, whatever its `min_bytes`.
-    """
-    return any(
-        next_offset(one.records)
-        < (one.last_stable_offset if read_committed else one.high_watermark)
-        for one in fetched
-        if one.records
-    )
-
-
 class PendingFetch(Pending[list[FetchedPartition]]):
     """A fetch that is repeated when its data is available."""
 
@@ -329,7 +315,7 @@ class LoadingFetch(PendingFetch):
 
     def _out_of_time(self) -> None:
         fetched, size_bytes = self._service.read(self._query, [])
-        if len(fetched) == len(self._query.items) and (size_bytes or _is_urgent(fetched)):
+        if len(fetched) == len(self._query.items) and (size_bytes or is_urgent(fetched)):
             self._stop_loading()
             _count(fetched)
             self.resolve(fetched)

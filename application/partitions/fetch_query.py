@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from application.ports.log_store import Buffer
 from application.ports.sealed_log import SealedRecords
-from domain.errors import BrokerError
+from domain.errors import BrokerError, UnknownTopicId, UnknownTopicOrPartition
+from domain.messages.batch import next_offset
+from domain.partitions.leader_epochs import NO_EPOCH, EpochEnd
 from domain.partitions.partition import Partition
 from domain.partitions.traffic import Traffic
 from domain.partitions.transactions import AbortedTransaction
 
 NO_REPLICA = -1
+NOT_THERE = (UnknownTopicOrPartition, UnknownTopicId)
 
 
 @dataclass(slots=True, eq=False)
@@ -26,6 +29,8 @@ class FetchItem:
     offset: int
     max_bytes: int
     leader_epoch: int
+    #: Of the record before `offset`; below 0: the client does not say.
+    last_fetched_epoch: int = NO_EPOCH
     #: Cached while the catalogue has this revision.
     partition: Partition | None = None
     revision: int = -1
@@ -51,11 +56,17 @@ class FetchedPartition:
     preferred_read_replica: int = NO_REPLICA
     #: The counters of a partition that another node leads.
     followed: Traffic | None = None
+    #: The client has records that are not in this log: it goes back to this end, or further.
+    diverging_epoch: EpochEnd | None = None
 
     @property
     def is_final(self) -> bool:
         """Waiting adds no records."""
-        return self.preferred_read_replica != NO_REPLICA or self.followed is not None
+        return (
+            self.preferred_read_replica != NO_REPLICA
+            or self.followed is not None
+            or self.diverging_epoch is not None
+        )
 
 
 class FollowedRead:
@@ -83,3 +94,29 @@ class FetchQuery:
     connection_id: int = 0
     #: Of partitions that others lead.
     followed: dict[FetchItem, FollowedRead] | None = None
+
+
+def is_urgent(fetched: list[FetchedPartition]) -> bool:
+    """Whether to respond at once: to a client whose log diverges, and with any error but unknown
+    topics and partitions.
+
+    Clients repeat fetches of unknown partitions until they have new metadata: without the wait they
+    would loop.
+    """
+    errors = [
+        one.error for one in fetched if one.error is not None or one.diverging_epoch is not None
+    ]
+    return len(errors) == len(fetched) or not all(isinstance(e, NOT_THERE) for e in errors)
+
+
+def has_more(fetched: list[FetchedPartition], read_committed: bool) -> bool:
+    """Whether a byte limit ended the read, not the log end: new records would not be added.
+
+    Kafka, too, responds at once to a fetch from an older segment, whatever its `min_bytes`.
+    """
+    return any(
+        next_offset(one.records)
+        < (one.last_stable_offset if read_committed else one.high_watermark)
+        for one in fetched
+        if one.records
+    )

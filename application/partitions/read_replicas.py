@@ -6,6 +6,8 @@ replica in the rack of the client, if enough sealed records lie ahead; the follo
 A follower that does not have the records responds with NOT_LEADER_OR_FOLLOWER: Java goes back to
 the leader at once, librdkafka after `fetch.error.backoff.ms`. With OFFSET_OUT_OF_RANGE librdkafka
 would reset its position, and with OFFSET_NOT_AVAILABLE Java would wait for new metadata.
+
+Only the leader knows the ends of leader epochs: it serves fetches with a last fetched epoch.
 """
 
 from __future__ import annotations
@@ -57,6 +59,8 @@ class ReadReplicas:
     ) -> FetchedPartition | None:
         """A response without records, which names the replica; None: the leader serves."""
         durable, offset = partition.durable, item.offset
+        if item.last_fetched_epoch > NO_EPOCH:
+            return None
         if not durable.start_offset <= offset < durable.next_offset:
             return None
         replica = self._replica_in(query.rack, partition.partition_id)
@@ -140,7 +144,7 @@ class ReadReplicas:
         # Without a lease it may be cut off from the database in which records are deleted.
         if leader.node_id == NO_LEADER.node_id or not is_replica or not self._placement.has_lease:
             return elsewhere
-        return None
+        return elsewhere if item.last_fetched_epoch > NO_EPOCH else None
 
     def _response(
         self,

@@ -273,6 +273,15 @@ class Partition:
             return found
         return found._replace(end_offset=max(found.end_offset, self.durable.start_offset))
 
+    def diverging_epoch(self, fetched_epoch: int, offset: int) -> EpochEnd | None:
+        """Where the epoch of a client's last record ends, if that record is not of this log."""
+        found = self.epoch_end(fetched_epoch)
+        if found is UNKNOWN_END:
+            raise OffsetOutOfRange(f"{self.topic}-{self.index} has no leader epoch {fetched_epoch}")
+        diverges = found.leader_epoch < fetched_epoch or found.end_offset < offset
+        # Below the log start `check_readable` raises.
+        return found if diverges and offset >= self.durable.start_offset else None
+
     def configure(self, config: TopicConfig) -> None:
         self.config = config
         self.segment.limit(config)

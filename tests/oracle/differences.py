@@ -77,12 +77,6 @@ FETCH = (
         ((f"{_FETCHED}.error_code", 6, 0),),
     ),
     Difference(
-        *("fetch", "12-18", ("leader epochs: last fetched epoch 1",)),
-        *(f"{_FETCHED}.*", Words("OFFSET_OUT_OF_RANGE (1)"), Words("the records")),
-        "Only followers send it, and there are none: the field is ignored.",
-        ((f"{_FETCHED}.error_code", 1, 0),),
-    ),
-    Difference(
         *("fetch", "4-18", ("a partition twice: at two offsets",)),
         *("responses[].partitions*", Words("only the last one"), Words("both, in their order")),
         "Each item of a request gets a response.",

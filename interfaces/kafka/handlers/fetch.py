@@ -1,6 +1,6 @@
 """Fetch (key 1), versions 4-18.
 
- 4  isolation level, last stable offset    12  flexible; last fetched epoch
+ 4  isolation level, last stable offset    12  flexible; last fetched, diverging epoch
  5  log start offset                       13  topics by id (KIP-516)
  7  fetch sessions (KIP-227)               15  replica state in a tagged field
  9  leader epoch of the client (KIP-320)   16  the current leader and its address (KIP-951)
@@ -24,6 +24,7 @@ from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.fetch import (
     AbortedTransaction,
+    EpochEndOffset,
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
@@ -102,6 +103,7 @@ def _items(request: FetchRequest, by_id: bool) -> list[FetchItem]:
             requested.fetch_offset,
             requested.partition_max_bytes,
             max(requested.current_leader_epoch, NO_EPOCH),  # unlike those of ListOffsets
+            requested.last_fetched_epoch,
         )
         for topic in request.topics
         for requested in topic.partitions
@@ -148,6 +150,9 @@ def _partition(one: FetchedPartition, read_committed: bool, call: Call) -> Parti
         high_watermark=one.high_watermark,
         last_stable_offset=one.last_stable_offset,
         log_start_offset=one.log_start_offset,
+        diverging_epoch=None
+        if one.diverging_epoch is None
+        else EpochEndOffset(*one.diverging_epoch),
         # The encoder reads the two fields that both have: a copy of each costs as much as its row.
         aborted_transactions=cast(list[AbortedTransaction], one.aborted)
         if read_committed and one.error is None

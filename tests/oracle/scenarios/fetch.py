@@ -10,6 +10,7 @@ from tests.oracle.transactions import LONG_SEGMENT, Producer
 READ_COMMITTED = 1
 SESSIONS = 7
 LEADER_EPOCHS = 9
+LAST_FETCHED_EPOCHS = 12
 
 
 @scenario("fetch")
@@ -123,11 +124,45 @@ def leader_epochs(run: ScenarioRun) -> None:
     for epoch in (0, 1, -1, -2):
         run.send(f"epoch {epoch}", fetch((topic, 0, 0), leader_epoch=epoch))
     run.send("of an unknown partition", fetch((topic, 5, 0), leader_epoch=1))
-    if run.version >= 12:
-        for last in (0, 1):
-            request = fetch((topic, 0, 1))
-            request.topics[0].partitions[0].last_fetched_epoch = last
-            run.send(f"last fetched epoch {last}", request)
+
+
+def after(epoch: int, request: FetchRequest) -> FetchRequest:
+    """Of a client whose last record has this leader epoch."""
+    for topic in request.topics:
+        for partition in topic.partitions:
+            partition.last_fetched_epoch = epoch
+    return request
+
+
+@scenario("fetch", first=LAST_FETCHED_EPOCHS)
+def last_fetched_epochs(run: ScenarioRun) -> None:
+    topic = run.topic("a", 2)
+    store(run, topic, record_batch(["a", "b", "c"]), record_batch(["d"]))
+    for epoch in (0, 1, -1, -2):
+        for offset in (-1, 0, 3, 4, 5):
+            request = after(epoch, fetch((topic, 0, offset)))
+            run.send(f"epoch {epoch}, offset {offset}", request)
+    diverging = (topic, 0, 9)
+    run.send("at once", after(0, fetch(diverging, (topic, 1, 0), max_wait_ms=5_000, min_bytes=1)))
+    run.send("no bytes", after(0, fetch(diverging, max_bytes=0)))
+    run.send("a newer leader epoch", after(0, fetch(diverging, leader_epoch=1)))
+    run.send("an unknown partition", after(1, fetch((topic, 5, 0))))
+    delete(run, topic, 2)
+    for epoch, offset in ((0, 1), (1, 1), (0, 2), (0, 9)):
+        request = after(epoch, fetch((topic, 0, offset)))
+        run.send(f"log start 2: epoch {epoch}, offset {offset}", request)
+
+
+@scenario("fetch", first=LAST_FETCHED_EPOCHS)
+def last_fetched_epochs_in_a_session(run: ScenarioRun) -> None:
+    topic = run.topic("a", 2)
+    store(run, topic, record_batch(["a"]))
+    opened = run.send("full fetch", after(0, fetch((topic, 0, 1), (topic, 1, 0), session_epoch=0)))
+    session = opened.session_id if opened is not None else 0
+    steps = fetch(), fetch((topic, 0, 2)), fetch(), fetch((topic, 0, 0)), fetch()
+    for epoch, request in enumerate(steps, 1):
+        request.session_id, request.session_epoch = session, epoch
+        run.send(f"session epoch {epoch}", after(0, request))
 
 
 @scenario("fetch")

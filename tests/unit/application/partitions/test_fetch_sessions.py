@@ -20,6 +20,7 @@ from domain.errors import (
     InvalidFetchSessionEpoch,
     UnknownTopicId,
 )
+from domain.partitions.leader_epochs import EpochEnd
 from tests.fakes.clock import FakeClock
 
 NO_ID = bytes(16)
@@ -172,6 +173,14 @@ def test_an_error_is_returned_each_time_and_then_its_end(sessions: Sessions) -> 
     assert chosen(sessions, session_id, 2, failed) == [0]
     assert chosen(sessions, session_id, 3, got(a)) == [0]
     assert chosen(sessions, session_id, 4, got(a)) == []
+
+
+def test_a_diverging_epoch_is_returned_each_time(sessions: Sessions) -> None:
+    a = item(0)
+    session_id = sessions.open(a, item(1))
+    diverging = FetchedPartition(a, diverging_epoch=EpochEnd(0, 3))
+    assert chosen(sessions, session_id, 1, diverging) == [0]
+    assert chosen(sessions, session_id, 2, diverging) == [0]
 
 
 def test_a_partition_with_records_is_the_last_in_the_next_fetch(sessions: Sessions) -> None:

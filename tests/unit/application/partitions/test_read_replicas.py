@@ -48,11 +48,14 @@ class Cluster:
     def epoch(self) -> int:
         return self.leader.leader(self.topic.partition_ids[0])[1]
 
-    def request(self, offset: int, rack: str, epoch: int, **facts: Any) -> Any:
+    def request(
+        self, offset: int, rack: str, epoch: int, last_fetched_epoch: int = -1, **facts: Any
+    ) -> Any:
         partition = {
             "partition": 0,
             "fetch_offset": offset,
             "current_leader_epoch": epoch,
+            "last_fetched_epoch": last_fetched_epoch,
             "partition_max_bytes": 1 << 20,
         }
         topic = {"topic": "t", "topic_id": self.topic.topic_id, "partitions": [partition]}
@@ -163,6 +166,14 @@ def test_the_leader_checks_a_fetch_before_it_names_a_replica(
     cluster.leader, cluster.follower = cluster.follower, cluster.leader
     found = cluster.partition(cluster.leader, offset, "a", cluster.epoch + more)
     assert found.error_code == code
+
+
+def test_only_the_leader_serves_a_fetch_with_a_last_fetched_epoch(cluster: Cluster) -> None:
+    last = {"last_fetched_epoch": cluster.epoch}
+    assert outcome(cluster.partition(cluster.leader, 1, **last)) == SERVED
+    assert outcome(cluster.partition(cluster.follower, 1, **last)) == REFUSED
+    diverging = cluster.partition(cluster.leader, END + 1, **last).diverging_epoch
+    assert (diverging.epoch, diverging.end_offset) == (cluster.epoch, END)
 
 
 def test_a_client_that_returns_with_the_same_offset_is_served_for_a_minute(

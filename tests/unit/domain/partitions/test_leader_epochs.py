@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from domain.cluster.nodes import Leader
-from domain.errors import FencedLeaderEpoch, UnknownLeaderEpoch
+from domain.errors import FencedLeaderEpoch, OffsetOutOfRange, UnknownLeaderEpoch
 from domain.partitions.leader_epochs import UNKNOWN_END, EpochEnd, LeaderEpochs
 from tests.fakes.batches import record_batch
 from tests.unit.domain.partitions.test_partition import append, new_partition
@@ -67,3 +67,36 @@ def test_a_client_of_another_epoch_is_refused() -> None:
     assert fenced.value.leader == Leader(1, 3)
     with pytest.raises(UnknownLeaderEpoch):
         partition.check_leader_epoch(4)
+
+
+@pytest.mark.parametrize(
+    "fetched_epoch, offset, diverging",
+    [
+        (0, 4, None),  # the end of the epoch
+        (0, 5, EpochEnd(0, 4)),
+        (1, 4, EpochEnd(0, 4)),  # no record here has epoch 1 or 2
+        (2, 3, EpochEnd(0, 4)),
+        (3, 6, None),
+        (3, 7, EpochEnd(3, 6)),
+        (0, 1, None),  # below the log start
+        (2, 1, None),
+    ],
+)
+def test_a_log_diverges_if_the_epoch_ended_before_the_offset(
+    fetched_epoch: int, offset: int, diverging: EpochEnd | None
+) -> None:
+    partition = new_partition()
+    for epoch in (0, 3):
+        partition.lead(Leader(1, epoch))
+        append(partition, record_batch(["a", "b"] if epoch else ["a", "b", "c", "d"]))
+    partition.move_log_start(2)
+    partition.committed(partition.end.copy())
+    assert partition.diverging_epoch(fetched_epoch, offset) == diverging
+
+
+@pytest.mark.parametrize("offset", [0, 2, 9])
+def test_an_epoch_that_is_not_known_is_out_of_range(offset: int) -> None:
+    partition = new_partition()
+    partition.lead(Leader(1, 3))
+    with pytest.raises(OffsetOutOfRange):
+        partition.diverging_epoch(4, offset)
