@@ -21,7 +21,8 @@ class ClusterSettings:
         "broker.heartbeat.interval.ms",
         INT,
         1500,
-        "With storage=postgresql://: how often a broker reports that it is alive.",
+        "With storage=postgresql://: how often a broker reports that it is alive; at most half of "
+        "broker.session.timeout.ms.",
         minimum=100,
         unit="ms",
     )

@@ -251,6 +251,7 @@ class Settings:
                 why = "brokers find the coordinators of groups by the topic"
                 raise self._not_allowed_with_storage("offsets.topic", why, storage)
             self.broker.offsets_topic = "on"
+            self._check_heartbeats()
         if not data or storage.folder in (None, Path(folders[0])):
             return storage
         if url:
@@ -258,6 +259,14 @@ class Settings:
                 f"two data folders: {folders[0]} (log.dirs) and {storage.folder} (storage)"
             )
         return StorageSettings(storage.engine, Path(folders[0]))
+
+    def _check_heartbeats(self) -> None:
+        """Kafka logs an error and starts."""
+        session_ms = self.broker.broker_session_timeout_ms
+        if self.broker.broker_heartbeat_interval_ms * 2 > session_ms:
+            name = "broker.session.timeout.ms"
+            allowed = f"at most half of {name} = {session_ms} ({self.origin(name)})"
+            raise self._refused("broker.heartbeat.interval.ms", allowed)
 
     def _offsets(self) -> OffsetsSettings:
         try:

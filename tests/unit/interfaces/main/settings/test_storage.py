@@ -191,6 +191,38 @@ def test_what_a_database_cannot_do_is_refused(name: str, text: str, why: str) ->
     )
 
 
+HEARTBEAT, SESSION = "broker.heartbeat.interval.ms", "broker.session.timeout.ms"
+
+
+@pytest.mark.parametrize(
+    "given, refusal",
+    [
+        (
+            {HEARTBEAT: "3001"},
+            f"{HEARTBEAT} = '3001' (command line) is not allowed: expected at most half of "
+            f"{SESSION} = 6000 (default)",
+        ),
+        (
+            {SESSION: "2999"},
+            f"{HEARTBEAT} = '1500' (default) is not allowed: expected at most half of "
+            f"{SESSION} = 2999 (command line)",
+        ),
+    ],
+)
+def test_a_broker_must_report_twice_in_its_session_timeout(
+    given: dict[str, str], refusal: str
+) -> None:
+    with pytest.raises(SettingsError) as failure:
+        load(POSTGRESQL, **given)
+    assert str(failure.value) == refusal
+    load("memory://", **given)  # they have no effect there
+
+
+@pytest.mark.parametrize("given", [{HEARTBEAT: "3000"}, {SESSION: "3000"}])
+def test_half_of_the_session_timeout_is_enough(given: dict[str, str]) -> None:
+    load(POSTGRESQL, **given)
+
+
 def test_a_data_folder_of_a_file_is_not_used_beside_a_database(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text(f"log.dirs={tmp_path}\nstorage={POSTGRESQL}\n")
