@@ -7,6 +7,7 @@ no harm: both decide from the newest registrations, one after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 
 from application.background.job import COMMIT, SLICE, Job
@@ -116,21 +117,28 @@ class Controller:
     # ---- preferred leaders
 
     def _balance(self) -> Job[None]:
-        if self._config.auto_leader_rebalance_enable and self._is_controller and self._imbalanced():
+        """Each partition once: one that cannot be moved waits for the next check."""
+        waiting: list[int] = []
+        if self._is_balancing:
+            waiting += imbalanced(dict(self._registrations.items()), self._alive())
+        while waiting and self._is_balancing:
             yield SLICE
-            yield from loaded(self._stage_preferred)
-            yield COMMIT
+            yield from loaded(partial(self._stage_preferred, waiting[:PARTITIONS_PER_COMMIT]))
+            if (yield COMMIT) is None:
+                del waiting[:PARTITIONS_PER_COMMIT]
 
-    def _imbalanced(self) -> list[int]:
-        found = imbalanced(dict(self._registrations.items()), self._alive())
-        return list(islice(found, PARTITIONS_PER_COMMIT))
+    @property
+    def _is_balancing(self) -> bool:
+        return self._config.auto_leader_rebalance_enable and self._is_controller
 
-    def _stage_preferred(self) -> None:
+    def _stage_preferred(self, partition_ids: Sequence[int]) -> None:
         """Their leaders hand them over."""
         self._cluster_changes.check()
-        changes: list[RegistrationChange] = []
-        for partition_id in self._imbalanced():
-            one = self._registrations.find(partition_id)
-            if one is not None and not one.target:
-                changes.append((partition_id, one._replace(target=one.replicas)))
-        self._registrations.save(changes)
+        found = ((each, self._registrations.find(each)) for each in partition_ids)
+        newest = {each: one for each, one in found if one is not None}
+        self._registrations.save(
+            [
+                (each, newest[each]._replace(target=newest[each].replicas))
+                for each in imbalanced(newest, self._alive())
+            ]
+        )

@@ -119,6 +119,29 @@ def test_partitions_return_to_their_preferred_leaders(shared: SharedStore) -> No
     assert Counter(node_id for node_id, _ in leaders(shared)) == {1: 2, 2: 2, 3: 2}
 
 
+def test_more_than_fit_in_a_commit_return_in_one_check(
+    shared: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller, "PARTITIONS_PER_COMMIT", 10)
+    shared.topic("t", 99)
+    lose(shared, 2)
+    shared.start(2)
+    assert Counter(node_id for node_id, _ in leaders(shared))[2] == 0
+    shared.advance(REBALANCE_MS + 1000, step_ms=1000)
+    assert Counter(node_id for node_id, _ in leaders(shared)) == {1: 33, 2: 33, 3: 33}
+
+
+def test_they_return_after_a_failed_commit(shared: SharedStore) -> None:
+    shared.topic("t", 6)
+    lose(shared, 2)
+    shared.start(2)
+    shared.brokers[1].commit.fail_next()
+    shared.advance(REBALANCE_MS + 100, step_ms=50)
+    assert Counter(node_id for node_id, _ in leaders(shared))[2] == 0
+    shared.advance(2000)
+    assert Counter(node_id for node_id, _ in leaders(shared)) == {1: 2, 2: 2, 3: 2}
+
+
 def test_they_stay_where_they_are_without_balancing(shared: SharedStore) -> None:
     shared.topic("t", 6)
     lose(shared, 2)
