@@ -25,6 +25,7 @@ from application.ports.placement import Placement
 from application.ports.sealed_log import SealedLog, SealedRecords
 from domain.cluster.nodes import NO_LEADER
 from domain.errors import BrokerError, NotLeaderOrFollower
+from domain.partitions.leader_epochs import NO_EPOCH
 from domain.partitions.partition import Partition
 from domain.partitions.traffic import Traffic
 
@@ -34,7 +35,6 @@ WORTH_BYTES = 4 << 20
 RETURNED_MS = 60_000
 _MOST_CLIENTS = 10_000
 _RETURNED = -1
-NO_EPOCH = -1
 #: Ids of a partition and of a connection.
 _Client = tuple[int, int]
 
@@ -138,13 +138,15 @@ class ReadReplicas:
     def _refusal(
         self, partition_id: int, item: FetchItem, elsewhere: NotLeaderOrFollower
     ) -> BrokerError | None:
-        leader = elsewhere.leader
-        replicas = self._placement.replicas(partition_id)
-        is_replica = self._placement.node_id in replicas
-        # Without a lease it may be cut off from the database in which records are deleted.
-        if leader.node_id == NO_LEADER.node_id or not is_replica or not self._placement.has_lease:
-            return elsewhere
-        return elsewhere if item.last_fetched_epoch > NO_EPOCH else None
+        placement = self._placement
+        serves = (
+            elsewhere.leader.node_id != NO_LEADER.node_id
+            and placement.node_id in placement.replicas(partition_id)
+            # Without it this broker may be cut off from the database in which records are deleted.
+            and placement.has_lease
+            and item.last_fetched_epoch <= NO_EPOCH
+        )
+        return None if serves else elsewhere
 
     def _response(
         self,
