@@ -126,7 +126,7 @@ def _clock(server: ServerFacts) -> Finding:
     direction = "ahead of" if server.ahead_s > 0 else "behind"
     return note(
         f"its clock is {apart} {direction} that of this machine: brokers with other clocks give "
-        "records other timestamps (leases follow that of PostgreSQL alone)",
+        "records other timestamps (which broker leads does not depend on clocks)",
         "synchronize the clocks (NTP)",
     )
 
