@@ -34,7 +34,7 @@ ALTER_USER_SCRAM_CREDENTIALS = (
     ),
 )
 
-_FIXED = "The level of a feature is fixed."
+_FIXED = "The level of `group.version` is fixed."
 UPDATE_FEATURES = (
     Difference(
         *("update_features", "1-2"),
