@@ -13,7 +13,8 @@ from typing import Any
 from domain.configs.settings.definition import LONG_MAX, Definition, Effect, Kind, Value
 
 BOOLEAN, INT, LONG, DOUBLE, STRING, LIST, PASSWORD = Kind
-BUILT, ONE_NODE, NO_SEGMENTS = Effect.BUILT, Effect.ONE_NODE, Effect.NO_SEGMENTS
+BUILT, NO_SEGMENTS = Effect.BUILT, Effect.NO_SEGMENTS
+NO_PEERS, NO_COPIES = Effect.NO_PEERS, Effect.NO_COPIES
 NO_TIERS, FLUSH = Effect.NO_TIERS, Effect.FLUSH
 
 #: Units of broker settings, by the end of their names; topic configs are in milliseconds.
@@ -68,12 +69,12 @@ _ROWS = (
     _row("flush.ms", LONG, LONG_MAX, FLUSH,
          "Kafka flushes a topic to disk this often.",
          "log.flush.interval.ms", _SCHEDULER, minimum=0, unit="ms"),
-    _row("follower.replication.throttled.replicas", LIST, (), ONE_NODE,
+    _row("follower.replication.throttled.replicas", LIST, (), NO_PEERS,
          "Replicas whose replication is throttled on the follower: partition:broker, ... or *."),
     _row("index.interval.bytes", INT, 4096, NO_SEGMENTS,
          "How many bytes lie between two entries of Kafka's offset index.",
          "log.index.interval.bytes", minimum=0, unit="bytes"),
-    _row("leader.replication.throttled.replicas", LIST, (), ONE_NODE,
+    _row("leader.replication.throttled.replicas", LIST, (), NO_PEERS,
          "Replicas whose replication is throttled on the leader: partition:broker, ... or *."),
     _row("local.retention.bytes", LONG, -2, NO_TIERS,
          "Bytes of a partition that stay local with tiered storage; -2: retention.bytes.",
@@ -136,7 +137,7 @@ _ROWS = (
     _row("segment.ms", LONG, 604800000, BUILT,
          "The age at which a new segment begins; the active one is not compacted.",
          "log.roll.ms", "log.roll.hours", minimum=1, unit="ms"),
-    _row("unclean.leader.election.enable", BOOLEAN, False, ONE_NODE,
+    _row("unclean.leader.election.enable", BOOLEAN, False, NO_COPIES,
          "Whether a replica that is not in sync may become leader.",
          "unclean.leader.election.enable"),
 )  # fmt: skip

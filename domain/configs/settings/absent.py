@@ -6,26 +6,30 @@ are named in another one, because they may be misspelt.
 
 from __future__ import annotations
 
+NO_CONTROLLERS = "there are no KRaft controllers"
 #: Names by reason; a dot at the end stands for all names that begin so.
 ABSENT: dict[str, tuple[str, ...]] = {
-    "there is one node": (
-        "ssl.endpoint.identification.algorithm",
+    NO_CONTROLLERS: (
         "process.roles",
         "controller.listener.names",
         "controller.quorum.",
         "controller.socket.timeout.ms",
         "early.start.listeners",
+        "sasl.mechanism.controller.protocol",
+        "initial.broker.registration.timeout.ms",
+        "metadata.",
+    ),
+    "brokers do not talk to each other": (
+        "ssl.endpoint.identification.algorithm",
         "inter.broker.",
         "security.inter.broker.protocol",
         "sasl.mechanism.inter.broker.protocol",
-        "sasl.mechanism.controller.protocol",
         "sasl.login.",
         "sasl.oauthbearer.assertion.",
         "sasl.oauthbearer.client.credentials.",
         "sasl.oauthbearer.jwt.retriever.class",
         "sasl.oauthbearer.scope",
         "sasl.oauthbearer.token.endpoint.url",
-        "initial.broker.registration.timeout.ms",
         "controlled.shutdown.enable",
         "replica.fetch.",
         "replica.high.watermark.checkpoint.interval.ms",
@@ -36,7 +40,6 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "request.timeout.ms",
         "socket.connection.setup.timeout.ms",
         "socket.connection.setup.timeout.max.ms",
-        "metadata.",
     ),
     "there is one data folder": (
         "alter.log.dirs.",

@@ -39,7 +39,9 @@ class Effect(Enum):
 
     BUILT = "yes"
     #: None, because
-    ONE_NODE = "there is one node"
+    NO_PEERS = "brokers do not talk to each other"
+    NO_COPIES = "replicas hold no copies"
+    DEFAULT_FACTOR = "default.replication.factor decides"
     ONE_PROCESS = "one process does this work"
     NO_SEGMENTS = "there are no segment files"
     NO_TIERS = "there is no tiered storage"

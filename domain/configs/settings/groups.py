@@ -22,7 +22,8 @@ class GroupSettings:
         STRING,
         "off",
         "Whether committed offsets and classic groups are also records of the internal topic "
-        "__consumer_offsets, and transactions of __transaction_state.",
+        "__consumer_offsets, and transactions of __transaction_state. Always on with "
+        "storage=postgresql://.",
         choices=("on", "off"),
     )
     offsets_topic_num_partitions: int = setting(
@@ -44,9 +45,9 @@ class GroupSettings:
         "offsets.topic.replication.factor",
         INT,
         1,
-        "Replicas of __consumer_offsets; one broker has one. 3 in Kafka.",
+        "Replicas of __consumer_offsets. 3 in Kafka.",
         minimum=1,
-        effect=Effect.ONE_NODE,
+        effect=Effect.DEFAULT_FACTOR,
     )
     offset_metadata_max_bytes: int = setting(
         "offset.metadata.max.bytes",

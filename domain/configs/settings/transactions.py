@@ -66,7 +66,7 @@ class TransactionSettings:
         "transaction.state.log.replication.factor",
         INT,
         1,
-        "Replicas of __transaction_state; one broker has one. 3 in Kafka.",
+        "Replicas of __transaction_state. 3 in Kafka.",
         minimum=1,
-        effect=Effect.ONE_NODE,
+        effect=Effect.DEFAULT_FACTOR,
     )

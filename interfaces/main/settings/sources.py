@@ -22,8 +22,7 @@ from domain.configs.listener_security import (
     has_listener_prefix,
 )
 from domain.configs.listeners import ListenerAddress, check_advertised, parse_addresses
-from domain.configs.settings.absent import why_absent
-from domain.configs.settings.definition import Effect
+from domain.configs.settings.absent import NO_CONTROLLERS, why_absent
 from domain.configs.topic_table import not_a_setting
 from domain.errors import BrokerError, InvalidConfig
 from domain.security.principal import parse_principals
@@ -159,7 +158,7 @@ class Settings:
         ours = [address for address in addresses.values() if address.name not in controllers]
         for name in addresses:
             if name in controllers:
-                self._has_no_effect(f"listener {name}", Effect.ONE_NODE.value)
+                self._has_no_effect(f"listener {name}", NO_CONTROLLERS)
         if not ours:
             raise self._refused("listeners", "at least one listener for clients")
         return tuple(ours)

@@ -92,7 +92,10 @@ def test_config_show_prints_values_and_their_origins(
     assert rows["node.id"] == {"value": 7, "origin": "environment KAFKA_NODE_ID"}
     assert rows["flush"] == {"value": "os", "origin": "command line --flush"}
     assert rows["storage"] == {"value": "lmdb://", "origin": "default"}
-    assert shown.err == "ottla: settings with no effect here: process.roles (there is one node)\n"
+    assert (
+        shown.err
+        == "ottla: settings with no effect here: process.roles (there are no KRaft controllers)\n"
+    )
 
 
 def test_what_config_show_prints_is_a_settings_file(

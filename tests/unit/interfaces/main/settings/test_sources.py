@@ -46,7 +46,7 @@ def test_an_invalid_value_names_setting_value_and_origin() -> None:
 def test_warnings_name_settings_without_effect_with_the_reason_and_unknown_ones() -> None:
     settings = load(env={"KAFKA_PROCESS_ROLES": "broker", "OTTLA_X": "2"})
     assert settings.warnings == [
-        "settings with no effect here: process.roles (there is one node)",
+        "settings with no effect here: process.roles (there are no KRaft controllers)",
         "unknown settings: x",
     ]
     changed = {"log.preallocate": "true", "log.index.interval.bytes": "5"}
@@ -121,7 +121,8 @@ def test_kafkas_server_properties_work_unchanged(tmp_path: Path) -> None:
     assert settings.warnings == [
         (
             "settings with no effect here: controller.listener.names, controller.quorum.voters, "
-            "inter.broker.listener.name, process.roles, listener CONTROLLER (there is one node)"
+            "process.roles, listener CONTROLLER (there are no KRaft controllers); "
+            "inter.broker.listener.name (brokers do not talk to each other)"
         ),
     ]
 
