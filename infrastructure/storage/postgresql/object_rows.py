@@ -1,6 +1,6 @@
 """The rows of objects that no run refers to yet.
 
-The row is there before the object, so that nothing is forgotten in the bucket.
+The row is there before the object, so that a crash leaves no object without a row.
 """
 
 from __future__ import annotations

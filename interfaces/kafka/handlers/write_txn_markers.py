@@ -2,8 +2,8 @@
 
 2  transaction version (KIP-1228)
 
-Coordinators send it to other brokers; admins end hanging transactions with it
-(`kafka-transactions.sh abort`). The marker is written as it is requested, also if the producer has
+Admins end hanging transactions with it (`kafka-transactions.sh abort`); Kafka's coordinators also
+send it to other brokers. The marker is written as it is requested, also if the producer has
 no open transaction in the partition, as in Kafka.
 """
 
