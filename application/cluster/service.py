@@ -10,7 +10,7 @@ from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.state.commits import Commits
-from domain.cluster.nodes import BrokerRegistration, Node
+from domain.cluster.nodes import BrokerRegistration, BrokerState, Node
 from domain.errors import InvalidRequest, StorageFailed
 from domain.topics.errors import BrokerIdNotRegistered
 
@@ -46,10 +46,9 @@ class ClusterService:
         own = self._placement.node_id
         return [one.node for one in self.brokers() if one.is_fenced and one.node.node_id != own]
 
-    @property
-    def lease_left_s(self) -> float | None:
+    def lease_left_s(self, node_id: int) -> float | None:
         """None of a broker that is alone."""
-        return None if self._membership is None else self._membership.lease_left_s
+        return None if self._membership is None else self._membership.lease_left_s(node_id)
 
     def unregister(self, broker_id: int) -> Pending[StorageFailed | None]:
         """Raises NotInMemory, or if the broker is alive, or starts. Fails if it starts meanwhile.
@@ -61,7 +60,8 @@ class ClusterService:
             raise InvalidRequest(f"Broker ID {broker_id} is alive: stop it first")
         if all(node.node_id != broker_id for node in self.fenced_nodes()):
             raise BrokerIdNotRegistered(f"Broker ID {broker_id} is not currently registered")
-        if any(one.is_starting and one.node.node_id == broker_id for one in self.brokers()):
+        starting = (one for one in self.brokers() if one.state is BrokerState.STARTING)
+        if any(one.node.node_id == broker_id for one in starting):
             raise InvalidRequest(f"Broker ID {broker_id} is starting: stop it first")
         assert self._membership is not None
         self._membership.unregister(broker_id)

@@ -66,5 +66,5 @@ class BrokerReadings:
                     (node.node_id, f"{host}:{port}") for host, port in node.addresses.values()
                 ]
         yield exporter.BROKER_INFO, [((str(node_id), address), 1) for node_id, address in found]
-        left_s = cluster.lease_left_s
+        left_s = cluster.lease_left_s(placement.node_id)
         yield own.LEASE, [] if left_s is None else [((), left_s)]

@@ -31,9 +31,11 @@ class Membership(Protocol):
         """By this broker's own clock. Afterwards others may have fenced it already."""
         ...
 
-    @property
-    def lease_left_s(self) -> float:
-        """How long it has the lease, if it does not renew it. 0: it has none."""
+    def lease_left_s(self, node_id: int) -> float:
+        """How long a broker has the lease, if it does not renew it. 0: it has none.
+
+        Of another one: how long this broker will wait until it ends its session.
+        """
         ...
 
     def on_changed(self, call: Callable[[], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import NamedTuple
 
 Address = tuple[str, int]
@@ -15,14 +16,28 @@ class Node(NamedTuple):
     addresses: Mapping[str, Address] = {}
 
 
+class BrokerState(Enum):
+    ALIVE = "alive"
+    #: Other brokers do not count on it yet.
+    STARTING = "starting"
+    FENCED = "fenced"
+
+
 class BrokerRegistration(NamedTuple):
     node: Node
     #: It leads nothing, and its commits change nothing.
     is_fenced: bool = False
     #: Its version.
     software: str = ""
-    #: It is fenced, but not stopped.
-    is_starting: bool = False
+    #: Of its right to write the store, as Kafka's broker epoch, but random: another one whenever it
+    #: connects. 0: it has ended, or the broker has the store alone.
+    session_id: int = 0
+
+    @property
+    def state(self) -> BrokerState:
+        if not self.is_fenced:
+            return BrokerState.ALIVE
+        return BrokerState.STARTING if self.session_id else BrokerState.FENCED
 
 
 class Leader(NamedTuple):

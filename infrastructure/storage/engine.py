@@ -195,6 +195,8 @@ class Storage:
     waits_for: Callable[[], str | None] | None = None
     #: Since the start, those that the store had lost. None where it loses none while it is open.
     repeated_commits: Callable[[], int] | None = None
+    #: Since the start. None where there are no sessions.
+    sessions_taken: Callable[[], int] | None = None
     #: None of an engine without objects, and of a store that has none.
     objects: Objects | None = None
     #: Reads the newest row by table and key, also of a scope of another broker. None where a broker

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from domain.cluster.nodes import Node
+from domain.cluster.nodes import BrokerState, Node
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.postgresql import leases, shared_rows
 from infrastructure.storage.postgresql.contents import Contents
@@ -22,6 +22,7 @@ from infrastructure.storage.postgresql.shared_rows import SharedRows
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.joined_brokers import (
     HEARTBEAT_MS,
+    LONG_SESSION_MS,
     SESSION_MS,
     TIMEOUT_S,
     JoinedBrokers,
@@ -63,6 +64,34 @@ def test_a_broker_that_stops_is_fenced_at_once(cluster: JoinedBrokers) -> None:
     first.run_until(lambda: (2, False) in first.brokers())
     second.close()
     first.run_until(lambda: (2, True) in first.brokers())
+
+
+def test_each_broker_knows_the_sessions_and_leases_of_all(cluster: JoinedBrokers) -> None:
+    cluster.session_ms = LONG_SESSION_MS
+    first, second = cluster.join(1), cluster.join(2, through_relay=True)
+    membership, taken = first.storage.membership, second.storage.sessions_taken
+    assert membership is not None and taken is not None
+
+    def seen(state: BrokerState, *not_sessions: int) -> bool:
+        """Broker 2."""
+        found = [one for one in membership.brokers() if one.node.node_id == 2]
+        return any(one.state is state and one.session_id not in not_sessions for one in found)
+
+    first.run_until(lambda: seen(BrokerState.STARTING, 0))
+    second.announce()
+    first.run_until(lambda: seen(BrokerState.ALIVE, 0))
+    before = membership.brokers()[1].session_id
+    assert 0 < membership.lease_left_s(2) <= LONG_SESSION_MS / 1000
+    assert taken() == 1
+    cluster.relay.cut()
+    second.append(7, 0)
+    assert second.commit() is None
+    first.run_until(lambda: seen(BrokerState.ALIVE, 0, before))
+    assert taken() == 2
+    second.close()
+    first.run_until(lambda: seen(BrokerState.FENCED))
+    assert (membership.brokers()[1].session_id, membership.lease_left_s(2)) == (0, 0)
+    assert membership.lease_left_s(1) > 0
 
 
 def test_a_broker_whose_start_is_refused_is_not_registered(

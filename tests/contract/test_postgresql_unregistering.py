@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from domain.cluster.nodes import BrokerState
 from domain.errors import StorageFailed
 from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
@@ -77,6 +78,7 @@ def test_a_broker_that_starts_is_not_unregistered(
     assert rows(cluster, 2) == [1, 1]
     membership = broker.storage.membership
     assert membership is not None
-    broker.run_until(lambda: [one.is_starting for one in membership.brokers()] == [False, True])
+    states = [BrokerState.ALIVE, BrokerState.STARTING]
+    broker.run_until(lambda: [one.state for one in membership.brokers()] == states)
     starting.append(7, 0)
     assert starting.commit() is None

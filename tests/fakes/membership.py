@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 
 from domain.cluster.nodes import BrokerRegistration, Node
 
@@ -15,6 +16,8 @@ class FakeMembers:
         self.memberships: list[FakeMembership] = []
         #: They learn changes with the right to change shared rows, or when they come back.
         self.late: set[int] = set()
+        #: A float has the first one only.
+        self._sessions = count(1 << 61)
 
     def join(self, node: Node) -> None:
         """Also one that was fenced: it has a new session."""
@@ -23,12 +26,13 @@ class FakeMembers:
                 if each.node_id == node.node_id:
                     each.learn()  # first that it has lost the last one
                     each.when_new_session()
-        self.registered[node.node_id] = BrokerRegistration(node)
+        self.registered[node.node_id] = BrokerRegistration(node, session_id=next(self._sessions))
         self.late.discard(node.node_id)
         self._changed()
 
     def fence(self, node_id: int) -> None:
-        self.registered[node_id] = self.registered[node_id]._replace(is_fenced=True)
+        ended = self.registered[node_id]._replace(is_fenced=True, session_id=0)
+        self.registered[node_id] = ended
         self._changed()
 
     def come_back(self, node_id: int) -> None:
@@ -67,9 +71,8 @@ class FakeMembership:
     def has_lease(self) -> bool:
         return not self._members.is_fenced(self.node_id)
 
-    @property
-    def lease_left_s(self) -> float:
-        return 6.0 if self.has_lease else 0.0
+    def lease_left_s(self, node_id: int) -> float:
+        return 0.0 if self._members.is_fenced(node_id) else 6.0
 
     def on_changed(self, call: Callable[[], None]) -> None:
         self._when_changed.append(call)

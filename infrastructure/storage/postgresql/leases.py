@@ -45,8 +45,7 @@ class Lease(NamedTuple):
         listed = values.get("addresses", {}).items()
         addresses = {name: (host, port) for name, (host, port) in listed}
         node = Node(self.node_id, values.get("rack"), addresses)
-        is_starting = self.is_fenced and self.session != 0
-        return BrokerRegistration(node, self.is_fenced, values.get("software", ""), is_starting)
+        return BrokerRegistration(node, self.is_fenced, values.get("software", ""), self.session)
 
 
 class Beat(NamedTuple):

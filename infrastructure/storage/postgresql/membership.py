@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from time import monotonic
 
@@ -19,6 +19,7 @@ class PostgresMembership:
         self._brokers: list[BrokerRegistration] = []
         #: By the clock of this process.
         self.lease_until = 0.0
+        self._leases_until: Mapping[int, float] = {}
         #: When the loop has last heard of the brokers; before that it may not run yet.
         self.seen_at = inf
         self._when_changed: list[Callable[[], None]] = []
@@ -28,11 +29,12 @@ class PostgresMembership:
 
     @property
     def has_lease(self) -> bool:
-        return self.lease_left_s > 0
+        return self.lease_until > monotonic()
 
-    @property
-    def lease_left_s(self) -> float:
-        return max(0.0, self.lease_until - monotonic())
+    def lease_left_s(self, node_id: int) -> float:
+        is_own = node_id == self.node_id
+        until = self.lease_until if is_own else self._leases_until.get(node_id, 0.0)
+        return max(0.0, until - monotonic())
 
     def on_changed(self, call: Callable[[], None]) -> None:
         self._when_changed.append(call)
@@ -47,9 +49,16 @@ class PostgresMembership:
         """The loop runs."""
         self.seen_at = monotonic()
 
-    def seen(self, brokers: list[BrokerRegistration], lease_until: float) -> None:
+    def seen(
+        self,
+        brokers: list[BrokerRegistration],
+        lease_until: float,
+        leases_until: Mapping[int, float],
+    ) -> None:
+        """`leases_until`: of other brokers."""
         self.goes_on()
         self.lease_until = max(self.lease_until, lease_until)
+        self._leases_until = leases_until
         if brokers != self._brokers:
             self._brokers = brokers
             faults = notify_each(self._when_changed, lambda call: call())

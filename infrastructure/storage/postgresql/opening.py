@@ -233,5 +233,6 @@ def _storage(
         keep_up=commit.keep_up,
         waits_for=commit.waits_for,
         repeated_commits=commit.repeated,
+        sessions_taken=lambda: session.taken,
         objects=objects,
     )

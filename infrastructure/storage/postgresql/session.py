@@ -89,6 +89,8 @@ class Session:
         #: Of this process: a database that went back in time may have one of them.
         self._former: deque[int] = deque(maxlen=_FORMER)
         self._seq = 0
+        #: So many sessions. Read from any thread.
+        self.taken = 0
         #: Commits again what is between a fence and the newest commit.
         self.repeat: Repeat = lambda connection, fence, newest: None
         #: Whether the database has lost what other brokers have changed. Raises psycopg.Error.
@@ -150,6 +152,7 @@ class Session:
             return None
         self._number, self._next = self._next, secrets.randbits(62)
         self._former.append(self._number)
+        self.taken += 1
         [(seq, self._place)] = found
         return int(seq)
 

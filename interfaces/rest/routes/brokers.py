@@ -14,7 +14,7 @@ from domain.topics.topic import Topic
 from interfaces.rest.errors import RestError
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, ShortRoutes, get
-from interfaces.rest.shapes.brokers import BrokerBody, ClusterBody
+from interfaces.rest.shapes.brokers import BrokerBody, ClusterBody, state_of
 from interfaces.rest.shapes.common import ListOf, body
 from interfaces.rest.shapes.partitions import ReplicaBody
 from interfaces.rest.urls import V3
@@ -66,6 +66,7 @@ class BrokerRoutes(Routes):
             rack=node.rack,
             is_controller=node.node_id == self._broker.placement.controller_id,
             is_fenced=one.is_fenced,
+            **state_of(one, self._broker.cluster.lease_left_s(node.node_id)),
             software_version=self._admin.version if is_this else one.software or None,
         )
 

@@ -27,6 +27,7 @@ from interfaces.rest.exchange import Exchange, exchange_of
 from interfaces.rest.pending import value_of
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import ShortRoutes, get
+from interfaces.rest.shapes.brokers import state_of
 from interfaces.rest.slices import all_of
 
 Row = dict[str, Any]
@@ -129,7 +130,7 @@ class ConsoleDataRoutes(ShortRoutes):
 
     async def _brokers(self) -> list[Row]:
         """Empty where there can be no other."""
-        placement = self._broker.placement
+        placement, cluster = self._broker.placement, self._broker.cluster
         if placement.is_alone:
             return []
         led: Counter[int] = Counter()
@@ -147,11 +148,11 @@ class ConsoleDataRoutes(ShortRoutes):
                 "addresses": [f"{host}:{port}" for host, port in one.node.addresses.values()],
                 "rack": one.node.rack,
                 "version": one.software,
-                "is_fenced": one.is_fenced,
+                **state_of(one, cluster.lease_left_s(one.node.node_id)),
                 "is_controller": one.node.node_id == placement.controller_id,
                 "partitions_led": led[one.node.node_id],
             }
-            for one in self._broker.cluster.brokers()
+            for one in cluster.brokers()
         ]
 
     @get("/consumers")

@@ -105,13 +105,13 @@ function bar(share) {
 }
 
 function brokerOf(one) {
-  const facts = [`leads ${plural(one.partitions_led, 'partition')}`, one.rack && `rack ${one.rack}`, one.version && `Ottla ${one.version}`]
+  const facts = [`leads ${plural(one.partitions_led, 'partition')}`, one.rack && `rack ${one.rack}`, one.version && `Ottla ${one.version}`, one.session_id && `session ${one.session_id}, lease ${duration(one.lease_ms)}`]
   return [
     `${one.node_id} `,
     h('code', {}, one.addresses.join(', ')),
     ` ${facts.filter(Boolean).join(', ')} `,
     one.is_controller && badge('controller', 'accent'),
-    one.is_fenced && badge('fenced', 'bad'),
+    one.state !== 'ALIVE' && badge(one.state.toLowerCase(), one.state === 'STARTING' ? 'warn' : 'bad'),
   ]
 }
 

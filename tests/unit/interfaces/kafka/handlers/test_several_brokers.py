@@ -351,6 +351,6 @@ def test_a_fenced_broker_can_be_unregistered(shared: SharedStore) -> None:
 def test_a_broker_that_starts_cannot_be_unregistered(shared: SharedStore) -> None:
     lose(shared, 2)
     registered = shared.members.registered
-    registered[2] = registered[2]._replace(is_starting=True)
+    registered[2] = registered[2]._replace(session_id=1)
     assert unregister(shared.brokers[1], 2) == INVALID_REQUEST
     assert 2 in registered

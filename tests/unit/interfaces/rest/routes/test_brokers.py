@@ -24,6 +24,7 @@ def test_there_is_one_broker(admin: FakeAdmin) -> None:
     assert admin.get("/brokers/1").json == broker
     assert admin.get(f"{admin.v3}/brokers/1").json == broker
     assert (broker["broker_id"], broker["host"], broker["port"]) == (1, "127.0.0.1", 9092)
+    assert (broker["state"], broker["session_id"], broker["lease_ms"]) == ("ALIVE", None, None)
     for name in ("configs", "partition_replicas"):
         assert admin.get(broker[name]["related"]).status == 200, name
 

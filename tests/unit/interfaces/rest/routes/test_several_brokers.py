@@ -46,6 +46,30 @@ def test_all_brokers_are_listed(shared: SharedStore, admin: FakeAdmin) -> None:
     assert brokers(admin)[2]["is_fenced"]
 
 
+def test_each_broker_has_its_state_session_and_lease(shared: SharedStore, admin: FakeAdmin) -> None:
+    registered = shared.members.registered
+
+    def shown() -> list[tuple[Any, ...]]:
+        names = ("state", "session_id", "lease_ms")
+        found = [facts(one, *names) for one in brokers(admin).values()]
+        rows = admin.get("/console/data/overview").json["brokers"]
+        assert found == [facts(one, *names) for one in rows]
+        return found
+
+    first, second = (str(one.session_id) for one in registered.values())
+    # It would not survive as a number: that of JavaScript has 53 bits.
+    assert str(int(float(second))) != second
+    assert shown() == [("ALIVE", first, 6000), ("ALIVE", second, 6000)]
+    shared.kill(2)
+    shared.fence(2)
+    assert shown()[1] == ("FENCED", None, 0)
+    registered[2] = registered[2]._replace(session_id=7)
+    shared.brokers[1].membership.learn()
+    assert shown()[1] == ("STARTING", "7", 0)
+    shared.members.come_back(2)
+    assert shown()[1][1] not in (None, "7", second)
+
+
 def test_a_partition_has_its_leader_and_replicas(admin: FakeAdmin) -> None:
     admin.fake.appended(record_batch(["a"]), "t", 0)
     here, there = admin.get("/topics/t/partitions").json["data"][:2]
@@ -150,10 +174,10 @@ def test_a_reassignment_under_way_is_shown(shared: SharedStore, admin: FakeAdmin
 
 def test_the_console_has_nodes_leaders_and_epochs(shared: SharedStore, admin: FakeAdmin) -> None:
     found = admin.get("/console/data/overview").json["brokers"]
-    names = ("node_id", "addresses", "rack", "is_fenced", "is_controller", "partitions_led")
+    names = ("node_id", "addresses", "rack", "state", "is_controller", "partitions_led")
     assert [facts(one, *names) for one in found] == [
-        (1, ["192.0.2.1:9092"], "rack-1", False, True, 2),
-        (2, ["192.0.2.2:9092"], "rack-2", False, False, 2),
+        (1, ["192.0.2.1:9092"], "rack-1", "ALIVE", True, 2),
+        (2, ["192.0.2.2:9092"], "rack-2", "ALIVE", False, 2),
     ]
     shared.kill(2)
     shared.fence(2)
