@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from math import exp
 
 from application.cluster.replicas import DescribedReplicas, ReplicasOf
-from application.metrics.families import jmx, others
+from application.metrics.families import jmx, others, own
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families.family import Reading, Sample, in_readings
 from application.ports.clock import Clock
@@ -41,6 +41,7 @@ _COLUMNS = (
     (exporter.IN_SYNC, "in_sync"),
     (exporter.PREFERRED, "preferred"),
     (exporter.UNDER_REPLICATED, "under_replicated"),
+    (own.LEADER_EPOCH, "epochs"),
 )
 #: Of topics: fields of the traffic of their partitions.
 _TRAFFIC = (
@@ -60,6 +61,7 @@ class _TopicSnapshot:
 
     __slots__ = (
         "ends",
+        "epochs",
         "in_sync",
         "labels",
         "leaders",
@@ -80,6 +82,7 @@ class _TopicSnapshot:
         self.ends: list[int] = []
         self.sizes: list[int] = []
         self.leaders: list[int] = []
+        self.epochs: list[int] = []
         self.replicas: list[int] = []
         self.in_sync: list[int] = []
         self.preferred: list[int] = []
@@ -94,6 +97,7 @@ class _TopicSnapshot:
         self.ends.append(partition.high_watermark)
         self.sizes.append(partition.durable.size_bytes)
         self.leaders.append(described.leader_id)
+        self.epochs.append(described.leader_epoch)
         self.replicas.append(len(described.replicas))
         self.in_sync.append(len(described.in_sync))
         self.preferred.append(int(described.is_preferred))
@@ -240,7 +244,10 @@ class TopicReadings:
 
     def _of_partitions(self, snapshots: list[_TopicSnapshot]) -> Iterator[Reading]:
         for family, field in _COLUMNS:
-            columns = (zip(seen.labels, getattr(seen, field), strict=True) for seen in snapshots)
+            # A broker that is alone has the same epoch everywhere: no line for each partition.
+            is_shown = family is not own.LEADER_EPOCH or not self._placement.is_alone
+            shown = snapshots if is_shown else []
+            columns = (zip(seen.labels, getattr(seen, field), strict=True) for seen in shown)
             yield from in_readings(family, (sample for column in columns for sample in column))
 
     def _rated(self, snapshots: list[_TopicSnapshot]) -> Iterator[Reading]:

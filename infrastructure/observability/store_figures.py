@@ -28,6 +28,8 @@ class StoreFigures:
         yield own.DISK_FREE, [] if space == UNKNOWN_SPACE else [((), space.usable_bytes)]
         copies = self._storage.copies
         yield own.STORE_COPIES, [] if copies is None else [((), copies.count)]
+        sessions = self._storage.sessions_taken
+        yield own.STORE_SESSIONS, [] if sessions is None else [((), sessions())]
         yield from _of_objects(self._storage.objects)
 
 

@@ -29,7 +29,7 @@ print a scrape configuration, alerts and a dashboard ([grafana/ottla.json](grafa
 - Counters do not go down while a partition cannot be read, or when another broker leads it.
 - A scrape is read in slices of a millisecond; scrapes that overlap get the same text. The first one
   loads all partitions that no client has used since the start. It has 40 lines for each API in use
-  and 8 for each partition: 81 KB with ten topics.
+  and 8 for each partition, 9 with several brokers: 81 KB with ten topics.
 - `kafka_network_requestmetrics_totaltimems` covers the time since the start. For recent latencies
   use `histogram_quantile` over `ottla_request_duration_seconds_bucket`.
 - Clients with quotas have their rate and throttle time: 1,000 rates of one user, client id or both

@@ -11,6 +11,12 @@ LEASE = gauge(
     "How long other brokers take this one for alive; 0: they may lead its partitions. Only with a "
     "store that several share.",
 )
+LEADER_EPOCH = gauge(
+    "ottla_partition_leader_epoch",
+    "Leader epoch of partitions that this broker leads. Only with a store that several share.",
+    "topic",
+    "partition",
+)
 TOPICS = gauge("ottla_topics", "Topics.")
 GROUPS = gauge("ottla_groups", "Consumer groups, by kind and state.", "kind", "state")
 TRANSACTIONS = gauge(
@@ -82,6 +88,11 @@ DISK_FREE = gauge("ottla_store_disk_free_bytes", "Free space on the disk of the 
 STORE_COPIES = gauge(
     "ottla_store_copies",
     "Copies of each acknowledged record: in PostgreSQL, and on its synchronous standbys.",
+)
+STORE_SESSIONS = counter(
+    "ottla_store_sessions_total",
+    "Sessions of this process with PostgreSQL: one, and another one with each new connection for "
+    "commits.",
 )
 ENTRY_BYTES = gauge(
     "ottla_store_batch_bytes",

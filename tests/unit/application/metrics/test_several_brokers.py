@@ -43,6 +43,20 @@ def test_each_broker_counts_what_it_leads() -> None:
         assert found["ottla_lease_seconds",] == 6
 
 
+def epochs(fake: SharedBroker) -> list[object]:
+    found = figures(fake)
+    return [found[key] for key in found if key[0] == "ottla_partition_leader_epoch"]
+
+
+def test_each_broker_has_the_leader_epochs_of_what_it_leads() -> None:
+    shared = three()
+    assert [epochs(broker) for broker in shared.brokers.values()] == [[0, 0]] * 3
+    shared.kill(3)
+    shared.fence(3)
+    found = [sorted(map(str, epochs(broker))) for broker in shared.brokers.values()]
+    assert sorted(found) == [["0", "0", "1"], ["0", "0", "1"]]
+
+
 def test_a_lag_that_is_not_known_here_is_not_exported() -> None:
     shared, (here, elsewhere) = with_group_lag()
     broker = shared.brokers[1].broker

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from application.metrics.families import jmx
+from application.metrics.families import jmx, own
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.topics import LOADED_AT_ONCE, Rate, TopicReadings
 from application.state.min_insync_replicas import MinInsyncReplicas
@@ -53,6 +53,12 @@ def test_a_partition_that_another_node_leads_is_not_offline() -> None:
     assert figures[jmx.OFFLINE_PARTITIONS.name,] == 0
     assert (exporter.LEADER.name, "t", "0") not in figures
     assert figures[exporter.LEADER.name, "t", "1"] == 1
+
+
+def test_a_broker_that_is_alone_has_no_line_for_each_leader_epoch() -> None:
+    fake = with_topic(2)
+    readings = TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement)
+    assert not [key for key in figures_of(readings) if key[0] == own.LEADER_EPOCH.name]
 
 
 def test_partitions_under_min_insync_replicas_are_counted() -> None:

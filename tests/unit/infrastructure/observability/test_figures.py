@@ -85,6 +85,12 @@ def test_copies_are_shown_where_they_are_counted() -> None:
     assert read(StoreFigures(storage).read)["ottla_store_copies"] == [((), 2)]
 
 
+def test_sessions_are_counted_where_there_are_some() -> None:
+    storage = open_storage("memory://")
+    storage.sessions_taken = lambda: 3
+    assert read(StoreFigures(storage).read)["ottla_store_sessions_total"] == [((), 3)]
+
+
 class LateCommit:
     """The test completes it."""
 
