@@ -14,7 +14,7 @@ from domain.topics.topic import OFFSETS_TOPIC
 from interfaces.cli.client import INTERNAL, Clients
 from interfaces.cli.cluster_moves import placed_of
 from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
-from interfaces.cli.cluster_requests import fenced_brokers
+from interfaces.cli.cluster_requests import fenced_brokers, leader_epochs
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.output import show, table
 from interfaces.terminal.profiles import CLIENT_ID
@@ -26,6 +26,7 @@ _LOOK_EVERY_S = 0.5
 _SHORT_LOOK_S = 2.0
 #: Of the table.
 _SHOWN_PROBLEMS = 20
+_OF_BROKER = ("id", "host", "port", "rack", "fenced", "leaders", "preferred", "max_epoch")
 #: Of the partitions with the same problem.
 _EXAMPLES = 3
 
@@ -40,7 +41,7 @@ def describe(parsed: argparse.Namespace) -> int:
         f"TOPICS      {found['topics']}",
         f"PARTITIONS  {found['partitions']}",
         "",
-        table(("id", "host", "port", "rack", "fenced", "leaders", "preferred"), found["brokers"]),
+        table(_OF_BROKER, found["brokers"]),
     ]
     problems = found["problems"]
     if problems:
@@ -58,10 +59,13 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
             "the cluster", admin.describe_cluster(request_timeout=clients.timeout_s), admin
         )
     fenced: list[Any] = []
+    epochs: Mapping[Place, int] = {}
     with suppress(CommandFailed, UsageError):  # options of librdkafka alone
         fenced = fenced_brokers(clients)
+        epochs = leader_epochs(clients)
     placed = placed_of(metadata)
     led, preferred = leaders(placed), preferred_leaders(placed)
+    highest = highest_epochs(placed, epochs)
     alive = [(node.id, node.host, node.port, node.rack, False) for node in described.nodes]
     others = [(one.broker_id, one.host, one.port, one.rack, True) for one in fenced]
     return {
@@ -78,6 +82,7 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
                 "fenced": is_fenced,
                 "leaders": led[node_id],
                 "preferred": preferred[node_id],
+                "max_epoch": highest.get(node_id),
             }
             for node_id, host, port, rack, is_fenced in sorted(alive + others, key=itemgetter(0))
         ],
@@ -86,6 +91,16 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
             *leader_problems(placed, in_full),
         ],
     }
+
+
+def highest_epochs(placed: Mapping[Place, Placed], epochs: Mapping[Place, int]) -> dict[int, int]:
+    """By broker, of the partitions that it leads. -1: the leader has none."""
+    found: dict[int, int] = {}
+    for place, one in placed.items():
+        epoch = epochs.get(place, -1)
+        if epoch >= 0:
+            found[one.leader] = max(epoch, found.get(one.leader, epoch))
+    return found
 
 
 def leader_problems(placed: Mapping[Place, Placed], in_full: bool) -> list[str]:

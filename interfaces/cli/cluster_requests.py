@@ -17,6 +17,8 @@ _DESCRIBE_CLUSTER = 60
 #: The first that has fenced brokers (KIP-1073, Kafka 4.0).
 _WITH_FENCED = 2
 _ELECTION_NOT_NEEDED = 84
+#: Of Metadata: the first that has leader epochs (KIP-320, Kafka 2.1).
+_WITH_EPOCHS = 7
 #: Of the timeout, for the broker: its response takes time.
 _SHARE = 0.9
 
@@ -39,6 +41,20 @@ def fenced_brokers(clients: Clients) -> list[DescribeClusterBroker]:
         response = client.send(request, _WITH_FENCED, DescribeClusterResponse)
     check_code(what, response.error_code, response.error_message)
     return [one for one in response.brokers if one.is_fenced]
+
+
+def leader_epochs(clients: Clients) -> dict[Place, int]:
+    """Of all partitions."""
+    from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataResponse
+
+    with clients.wire("the leader epochs", clients.first_reachable()) as client:
+        request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+        response = client.send(request, _WITH_EPOCHS, MetadataResponse)
+    return {
+        (str(topic.name), one.partition_index): one.leader_epoch
+        for topic in response.topics
+        for one in topic.partitions
+    }
 
 
 def reassignments(clients: Clients) -> dict[Place, tuple[Replicas, Replicas]]:

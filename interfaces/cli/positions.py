@@ -38,6 +38,8 @@ class Bounds(NamedTuple):
     start: int
     end: int
     at: int | None = None
+    #: Of the leader; None: it does not respond with one.
+    leader_epoch: int | None = None
 
 
 def position(text: str, now_ms: int | None = None) -> Position:
@@ -94,7 +96,7 @@ def bounds_of(
     spec: Any = OffsetSpec
     listed = list(places)
     starts = _listed(clients, admin, listed, spec.earliest())
-    ends = _listed(clients, admin, listed, spec.latest())
+    ends = _results(clients, admin, listed, spec.latest())
     found = []
     for moment in moments or (None,):
         at: Mapping[Place, int] = {}
@@ -104,9 +106,10 @@ def bounds_of(
             {
                 place: Bounds(
                     starts[place],
-                    ends[place],
+                    ends[place].offset,
                     # -1: no record is that new.
                     at[place] if at.get(place, -1) >= 0 else None,
+                    ends[place].leader_epoch,
                 )
                 for place in listed
             }

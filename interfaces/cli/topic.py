@@ -26,6 +26,9 @@ _EXISTS, _UNKNOWN = "TOPIC_ALREADY_EXISTS", "UNKNOWN_TOPIC_OR_PART"
 #: The broker uses its default.
 _DEFAULT = -1
 _DETAILS = ("offsets", "size")
+_OF_PARTITION = (
+    *("partition", "leader", "leader_epoch", "replicas", "isr", "start_offset", "end_offset"),
+)
 
 
 def create(parsed: argparse.Namespace) -> int:
@@ -164,6 +167,7 @@ def _described(
             {
                 "partition": number,
                 "leader": partition.leader,
+                "leader_epoch": known and known.leader_epoch,
                 "replicas": list(partition.replicas),
                 "isr": list(partition.isrs),
                 "start_offset": known and known.start,
@@ -194,8 +198,7 @@ def _text(one: dict[str, Any]) -> str:
         *(f"CONFIG      {name}={value}" for name, value in one["configs"].items()),
         *(f"WARNING     {warning}" for warning in one["warnings"]),
     ]
-    columns = ("partition", "leader", "replicas", "isr", "start_offset", "end_offset")
-    return "\n".join([*head, "", table(columns, rows)])
+    return "\n".join([*head, "", table(_OF_PARTITION, rows)])
 
 
 def delete(parsed: argparse.Namespace) -> int:

@@ -15,8 +15,10 @@ def add(commands: Commands) -> None:
         "cluster:describe",
         "id, brokers, and what is wrong with leaders",
         "LEADERS: the partitions that a broker leads; PREFERRED: those that it should lead, as the "
-        "first one of their replicas. FENCED: it is not alive, and leads nothing (Ottla, and Kafka "
-        "from 4.0 on). `ottla cluster info` is the same.",
+        "first one of their replicas; MAX-EPOCH: the highest leader epoch of those that it leads "
+        "(`ottla topic describe` has each). FENCED: it is not alive, and leads nothing (Ottla, and "
+        "Kafka from 4.0 on). Sessions of brokers are in REST (/brokers) and in the console. `ottla "
+        "cluster info` is the same.",
         aliases=("info",),
     )
     describe.add_argument(

@@ -24,9 +24,9 @@ def test_topics_are_created_described_and_deleted(ottla: Ottla, name: str) -> No
     [described] = yaml.safe_load(ottla.run("topic", "describe", name, "-o", "yaml").out)
     assert described["configs"]["preallocate"] == "true"
     assert len(described["warnings"]) == 1
-    assert [(p["partition"], p["leader"], p["end_offset"]) for p in described["partitions"]] == [
-        (number, 1, 0) for number in range(3)
-    ]
+    names = ("partition", "leader", "leader_epoch", "end_offset")
+    rows = [tuple(one[name] for name in names) for one in described["partitions"]]
+    assert rows == [(number, 1, 0, 0) for number in range(3)]
 
     assert "TOPIC_ALREADY_EXISTS" in ottla.run("topic", "create", name, code=1).errors
     ottla.run("topic", "create", name, "--if-not-exists")

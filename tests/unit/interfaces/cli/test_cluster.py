@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from interfaces.cli import cluster
 from interfaces.cli.client import Clients
-from interfaces.cli.cluster import health, leader_problems, problems_of
+from interfaces.cli.cluster import health, highest_epochs, leader_problems, problems_of
 from interfaces.cli.cluster_plan import Placed
 from interfaces.cli.failures import CommandFailed
 from interfaces.terminal.profiles import CLIENT_ID
@@ -60,6 +60,15 @@ def test_internal_topics_have_one_line() -> None:
     assert len(in_full) == 52
     assert in_full[50:] == ["__transaction_state-0 has no leader", "a-0 is led by 1, not by 3"]
     assert leader_problems({("__consumer_offsets", 0): led}, in_full=False) == []
+
+
+def test_a_broker_has_the_highest_epoch_of_what_it_leads() -> None:
+    placed = {("a", 0): Placed((1,), 1), ("a", 1): Placed((1,), 1), ("a", 2): Placed((2,), 2)}
+    placed |= {("b", 0): Placed((3,), 3), ("b", 1): Placed((3,), -1)}
+    epochs = {("a", 0): 4, ("a", 1): 9, ("a", 2): 0, ("b", 0): -1, ("b", 1): 8}
+    found = highest_epochs(placed, epochs)
+    assert [found.get(node_id) for node_id in (1, 2, 3)] == [9, 0, None]
+    assert highest_epochs(placed, {}) == {}
 
 
 class Refusing(Clients):

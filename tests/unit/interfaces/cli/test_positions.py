@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from typing import Any, cast
 
+import pytest
+from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
+
+from interfaces.cli.client import Clients
 from interfaces.cli.failures import UsageError
 from interfaces.cli.positions import (
     END,
@@ -12,6 +16,7 @@ from interfaces.cli.positions import (
     TIME,
     Bounds,
     Position,
+    bounds_of,
     position,
     range_of,
     resolved,
@@ -83,3 +88,28 @@ def test_the_offset_of_a_position_is_within_the_log(
 ) -> None:
     assert resolved(position(text, NOW_MS), Bounds(10, 20, 13), current) == offset
     assert resolved(Position(TIME, NOW_MS), Bounds(10, 20, None)) == 20, "a time after all records"
+
+
+class Listing(Clients):
+    """A broker with ten records in each partition, which responds with these leader epochs."""
+
+    def __init__(self, *epochs: int) -> None:
+        self.timeout_s = 1.0
+        self._epochs = epochs
+
+    def list_offsets(self, specs: Any, **_: object) -> dict[Any, Any]:
+        latest: Any = OffsetSpec  # it has no type stubs
+        is_end = next(iter(specs.values())) is latest.latest()
+        return {
+            place: ListOffsetsResultInfo(10 if is_end else 0, -1, self._epochs[place.partition])
+            for place in specs
+        }
+
+    def result(self, _: str, future: Any, __: Any = None) -> Any:
+        return future
+
+
+def test_the_end_of_a_partition_comes_with_its_leader_epoch() -> None:
+    broker = Listing(4, -1)
+    [found] = bounds_of(broker, cast("AdminClient", broker), [("t", 0), ("t", 1)])
+    assert found == {("t", 0): Bounds(0, 10, None, 4), ("t", 1): Bounds(0, 10)}
