@@ -27,8 +27,8 @@ _EXISTS, _UNKNOWN = "TOPIC_ALREADY_EXISTS", "UNKNOWN_TOPIC_OR_PART"
 _DEFAULT = -1
 _DETAILS = ("offsets", "size")
 _OF_PARTITION = (
-    *("partition", "leader", "leader_epoch", "replicas", "isr", "start_offset", "end_offset"),
-)
+    "partition", "leader", "leader_epoch", "replicas", "isr", "start_offset", "end_offset",
+)  # fmt: skip
 
 
 def create(parsed: argparse.Namespace) -> int:
