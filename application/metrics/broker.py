@@ -34,6 +34,7 @@ class BrokerReadings:
         yield own.UPTIME, [((), (self._clock.now_ms() - self._started_at_ms) / 1000)]
         yield from self._cluster()
         yield own.TOPICS, [((), len(broker.catalog))]
+        yield own.STORE_READY, [((), int(broker.commits.storage_health.reason() is None))]
         yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
         yield own.WAITING_FETCHES, [((), broker.messages.fetch.waiting)]
         expired = broker.retention.expired_records

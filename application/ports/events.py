@@ -275,7 +275,7 @@ STORAGE = {
         "A commit has taken longer than 2 s, because PostgreSQL is away or does not respond: "
         "producers wait. `GET /readyz` says it, too.",
     ),
-    "storage_goes_on": Event(INFO, "", "The commit of `storage_waits` ended."),
+    "storage_goes_on": Event(INFO, "", "After `storage_waits` a commit was persisted."),
     "commits_repeated": Event(
         WARNING,
         "commits",

@@ -100,6 +100,8 @@ class StorageHealth:
         if reason is not None and self._waits_for is None:
             self._events.warning("storage_waits", reason=reason)
         elif reason is None and self._waits_for is not None:
+            if self._reason is not None:
+                return  # it has failed, and so may the next one
             self._events.info("storage_goes_on")
         self._waits_for = reason
 

@@ -35,6 +35,13 @@ ALERTS = (
         "produced records cannot be persisted",
     ),
     Alert(
+        "OttlaStoreNotReady",
+        f"{own.STORE_READY.name} == 0",
+        "1m",
+        "critical",
+        "nothing is persisted: GET /readyz of {{ $labels.instance }} has the reason",
+    ),
+    Alert(
         "OttlaDiskFillsUp",
         f"predict_linear({own.DISK_FREE.name}[1h], 4 * 3600) < 0",
         "15m",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from infrastructure.storage.postgresql import session
 from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.facts import examined
 from infrastructure.storage.postgresql.server import Server, check_server
@@ -46,8 +47,9 @@ def copies_at_the_start(broker: JoinedBroker) -> int:
 
 
 def test_a_synchronous_standby_is_a_copy_while_it_is_connected(
-    server: Postgres, cluster: JoinedBrokers
+    server: Postgres, cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session, "LONG_S", 0.0)
     broker = cluster.join(1)
     assert copies_at_the_start(broker) == 2
     assert server.standby is not None
@@ -56,11 +58,13 @@ def test_a_synchronous_standby_is_a_copy_while_it_is_connected(
     broker.append(0, 0)
     outcomes = broker.begin()
     counted(broker, 1)
-    assert outcomes == [], "the commit waits for the standby"
+    why = "PostgreSQL waits for a synchronous standby that is not connected"
+    broker.run_until(lambda: broker.storage.waits_for() == why)
+    assert outcomes == []
     server.standby.start()
     counted(broker, 2)
     broker.run_until(lambda: outcomes)
-    assert outcomes == [None]
+    assert outcomes == [None] and broker.storage.waits_for() is None
 
 
 @pytest.mark.parametrize("is_first", [True, False])

@@ -37,7 +37,7 @@ def test_another_broker_takes_over(relayed: RelayedPostgres, opened: RelayedStor
     for _ in range(2):
         opened.append(5)
         assert str(opened.commit()) == (
-            "another broker has taken over the store; restart the broker"
+            "another broker has ended the session of this one; restart the broker"
         )
     other.keep(2)
     assert relayed.last_offsets() == [0, 1, 2]

@@ -24,7 +24,7 @@ from infrastructure.storage.postgresql.object_entries import NewObject
 from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.sealing import Sealing
 from infrastructure.storage.postgresql.server import Server
-from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.session import NO_RESPONSE, Session
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.watch import Watch
 from infrastructure.storage.postgresql.writer import Outcome, Upkeep, Work, Writer
@@ -109,6 +109,8 @@ class PostgresCommit:
         reason = self._session.waits_for()
         if reason and self._object_commits is not None and self._object_commits.is_writing:
             return "the bucket does not respond to a commit"
+        if reason == NO_RESPONSE and self._copies is not None and self._copies.lacks_standby:
+            return "PostgreSQL waits for a synchronous standby that is not connected"
         return reason
 
     def commit(self, done: Done, waits: bool = False) -> None:

@@ -37,6 +37,7 @@ _WARNING = "01000"
 RETRY_S = 0.1
 #: A commit of which nothing is, or will be, persisted is sent for so long.
 PATIENCE_S = 20.0
+NO_RESPONSE = "PostgreSQL does not respond to a commit"
 #: A commit that takes longer is reported.
 LONG_S = 2.0
 #: The backend of a broker that was just killed, or closed, may still have the lock.
@@ -196,7 +197,7 @@ class Session:
         if not self._link.busy or time.monotonic() - self._began_s < LONG_S:
             return None
         if self._problem is None:
-            return "PostgreSQL does not respond to a commit"
+            return NO_RESPONSE
         return self._server.failed("cannot be reached", self._problem).message
 
     def _commit(self, change: Change, patience_s: float) -> StorageFailed | None:
@@ -297,18 +298,22 @@ class Session:
             found = self._take(connection)
             if found is None:
                 found = self._last_seq(connection)
-                why = "another broker has taken over the store"
+                why = "another broker has ended the session of this one"
                 if found is None:
                     why = "PostgreSQL does not know this session: it has lost commits"
-                self._over = StorageFailed(f"{why}; restart the broker")
+                self._end(why)
             elif self.lacks_shared(connection):
-                why = "PostgreSQL has lost changes of what brokers share"
-                self._over = StorageFailed(f"{why}; restart the broker")
+                self._end("PostgreSQL has lost changes of what brokers share")
         except BaseException:
             self._link.drop()
             raise
         self._backend = connection.info.backend_pid
         return found
+
+    def _end(self, why: str) -> None:
+        # One of several brokers starts again by itself.
+        then = "; restart the broker" if self.node_id == ALONE else ""
+        self._over = StorageFailed(f"{why}{then}")
 
     def _last_seq(self, connection: Rows) -> int | None:
         """Of a session that is over.
@@ -325,10 +330,7 @@ class Session:
     def _check(self, found: int | None) -> None:
         """Raises psycopg.Error."""
         if self._over is None and found != self._seq and not self._repeated(found):
-            self._over = StorageFailed(
-                f"PostgreSQL has commit {found}, not {self._seq}: it lost or gained commits; "
-                "restart the broker"
-            )
+            self._end(f"PostgreSQL has commit {found}, not {self._seq}: it lost or gained commits")
 
     def _repeated(self, found: int | None) -> bool:
         """The database has lost commits, and has them again."""

@@ -51,9 +51,11 @@ REBALANCES = ("--set", "leader.imbalance.check.interval.seconds=3")
 SETTLES_S = 40.0
 #: In the log of a broker.
 ERRORS = ("Traceback", '"level":"critical"', '"level":"error"')
-#: Of one that others have fenced, and while the server is away, or its disk full.
+#: Of one that others have fenced, and while the server is away, or its disk full: then the server
+#: cannot note the status of a transaction, either.
 EXPECTED = re.compile(
-    "another broker has taken over the store|The store was closed|No space left on device|"
+    "another broker has ended the session|The store was closed|No space left on device|"
+    "could not access status of transaction 0|"
     "or a standby was promoted|" + SERVER_IS_AWAY.pattern
 )
 

@@ -43,6 +43,16 @@ def test_each_broker_counts_what_it_leads() -> None:
         assert found["ottla_lease_seconds",] == 6
 
 
+def test_a_store_that_waits_or_fails_is_not_ready() -> None:
+    broker = three().brokers[1]
+    health = broker.broker.commits.storage_health
+    found = []
+    for reason in (None, "cannot be reached", None):
+        health.waits(reason)
+        found.append(figures(broker)["ottla_store_ready",])
+    assert found == [1, 0, 1]
+
+
 def epochs(fake: SharedBroker) -> list[object]:
     found = figures(fake)
     return [found[key] for key in found if key[0] == "ottla_partition_leader_epoch"]

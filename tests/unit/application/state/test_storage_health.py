@@ -256,3 +256,15 @@ def test_a_commit_that_waits_is_logged_once_and_when_it_goes_on(fake: FakeBroker
         ("warning", "storage_waits", {"reason": "cannot be reached: refused"}),
         ("info", "storage_goes_on", {}),
     ]
+
+
+def test_nothing_goes_on_before_a_commit_succeeds(fake: FakeBroker) -> None:
+    health = StorageHealth(fake.events, fake.clock)
+    health.waits("cannot be reached: refused")
+    health.failed(StorageFailed("cannot be reached"))
+    for reason in (None, "cannot be reached: refused", None):  # between two commits
+        health.waits(reason)
+    assert [event for _, event, _ in taken_lines(fake)] == ["storage_waits", "storage_failed"]
+    health.succeeded()
+    health.waits(None)
+    assert [event for _, event, _ in taken_lines(fake)] == ["storage_recovered", "storage_goes_on"]
