@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from domain.topics.topic import OFFSETS_TOPIC
-from interfaces.cli.client import INTERNAL, Clients
+from interfaces.cli.client import Clients
 from interfaces.cli.cluster_moves import placed_of
 from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
 from interfaces.cli.cluster_requests import fenced_brokers, leader_epochs
 from interfaces.cli.failures import CommandFailed, UsageError
+from interfaces.cli.internal_topics import InternalTopics
 from interfaces.cli.output import show, table
 from interfaces.terminal.profiles import CLIENT_ID
 
@@ -105,21 +105,18 @@ def highest_epochs(placed: Mapping[Place, Placed], epochs: Mapping[Place, int]) 
 
 def leader_problems(placed: Mapping[Place, Placed], in_full: bool) -> list[str]:
     """Without `in_full` those of internal topics are one line, the first."""
-    found, summed = [], Counter[str]()
+    found, internal = [], InternalTopics(in_full)
     for (name, index), one in placed.items():
         if one.leader == one.replicas[0]:
             continue
-        is_led = one.leader >= 0
-        if name.startswith(INTERNAL) and not in_full:
-            summed["not led by their preferred leader" if is_led else "without a leader"] += 1
-        elif is_led:
-            found.append(f"{name}-{index} is led by {one.leader}, not by {one.replicas[0]}")
+        if one.leader < 0:
+            what, line = "without a leader", f"{name}-{index} has no leader"
         else:
-            found.append(f"{name}-{index} has no leader")
-    if summed:
-        counts = ", ".join(f"{count} {what}" for what, count in sorted(summed.items()))
-        found.insert(0, f"partitions of internal topics: {counts} (--internal names them)")
-    return found
+            what = "not led by their preferred leader"
+            line = f"{name}-{index} is led by {one.leader}, not by {one.replicas[0]}"
+        if not internal.folds(name, what):
+            found.append(line)
+    return [*internal.lines(), *found]
 
 
 def health(parsed: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interfaces.cli.client import Clients
-from interfaces.cli.cluster_plan import Place, Placed, Plan, balanced, drained, removed
+from interfaces.cli.cluster_plan import Place, Placed, Plan, Replicas, balanced, drained, removed
 from interfaces.cli.cluster_requests import (
     check_no_refusals,
     elect_preferred,
@@ -17,6 +17,7 @@ from interfaces.cli.cluster_requests import (
     reassignments,
 )
 from interfaces.cli.failures import CommandFailed
+from interfaces.cli.internal_topics import InternalTopics
 from interfaces.cli.output import note
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def balance(parsed: argparse.Namespace) -> int:
     placed = _as_it_will_be(metadata, clients)
     alive = sorted(metadata.brokers)
     plan = balanced(placed, alive)
-    print(_executed(clients, placed, plan, alive, parsed.dry_run))
+    print(_executed(clients, placed, plan, alive, parsed))
     return 0
 
 
@@ -51,16 +52,23 @@ def drain(parsed: argparse.Namespace) -> int:
     fewer = sum(len(after) < len(placed[place].replicas) for place, after in plan.items())
     if fewer:
         note(f"{fewer} partitions have one replica less: all other brokers have one already")
-    counts = _executed(clients, placed, plan, others, parsed.dry_run)
+    counts = _executed(clients, placed, plan, others, parsed)
     print(counts if parsed.dry_run else f"{counts}; broker {node_id} leads no partition")
     return 0
 
 
 def _executed(
-    clients: Clients, placed: Mapping[Place, Placed], plan: Plan, alive: list[int], is_dry: bool
+    clients: Clients,
+    placed: Mapping[Place, Placed],
+    plan: Plan,
+    alive: list[int],
+    parsed: argparse.Namespace,
 ) -> str:
     """Reassigns, then elects preferred leaders among `alive`. Returns how many."""
-    _print(placed, plan)
+    is_dry, internal = parsed.dry_run, InternalTopics(parsed.internal)
+    for (name, index), after in plan.items():
+        if not internal.folds(name, "reassigned"):
+            print(f"{name}-{index}: {_ids(placed[name, index].replicas)} -> {_ids(after)}")
     if not is_dry:
         _move(clients, plan, time.monotonic() + clients.timeout_s)
         placed = placed_of(clients.metadata(clients.admin()))
@@ -68,7 +76,10 @@ def _executed(
     if elections and not is_dry:
         check_no_refusals(elect_preferred(clients, elections))
     for (name, index), leader in elections.items():
-        print(f"{name}-{index}: leader {_shown(placed[name, index].leader)} -> {leader}")
+        if not internal.folds(name, "with an elected leader"):
+            print(f"{name}-{index}: leader {_shown(placed[name, index].leader)} -> {leader}")
+    for line in internal.lines():
+        print(line)
     dry = " (dry run)" if is_dry else ""
     return f"{_counted(plan, 'reassignment')}, {_counted(elections, 'election')}{dry}"
 
@@ -124,10 +135,8 @@ def _move(clients: Clients, plan: Plan, deadline: float) -> None:
         time.sleep(_LOOK_EVERY_S)
 
 
-def _print(placed: Mapping[Place, Placed], plan: Plan) -> None:
-    for (name, index), after in plan.items():
-        before = placed[name, index].replicas
-        print(f"{name}-{index}: {','.join(map(str, before))} -> {','.join(map(str, after))}")
+def _ids(replicas: Replicas) -> str:
+    return ",".join(map(str, replicas))
 
 
 def _shown(leader: int) -> str:

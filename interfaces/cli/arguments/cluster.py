@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interfaces.cli.arguments.common import add_client, add_dry_run, add_output
 from interfaces.terminal.values import not_negative
-from interfaces.terminal.words import Commands, command, family
+from interfaces.terminal.words import Commands, Parser, command, family
 
 
 def add(commands: Commands) -> None:
@@ -21,9 +21,7 @@ def add(commands: Commands) -> None:
         "cluster info` is the same.",
         aliases=("info",),
     )
-    describe.add_argument(
-        "--internal", action="store_true", help="name each partition of internal topics, too"
-    )
+    _add_internal(describe)
     add_output(describe)
     add_client(describe)
     health = command(
@@ -67,6 +65,7 @@ def add(commands: Commands) -> None:
         "reassigned, then their preferred leaders are elected. Replicas of brokers that are not "
         "alive move to others. With Ottla this copies nothing.",
     )
+    _add_internal(balance)
     add_dry_run(balance)
     add_client(balance)
     drain = command(
@@ -83,5 +82,12 @@ def add(commands: Commands) -> None:
     drain.add_argument(
         "--remove", action="store_true", help="it will not return: other brokers get its replicas"
     )
+    _add_internal(drain)
     add_dry_run(drain)
     add_client(drain)
+
+
+def _add_internal(parser: Parser) -> None:
+    parser.add_argument(
+        "--internal", action="store_true", help="name each partition of internal topics, too"
+    )
