@@ -1,4 +1,4 @@
-"""`ottla cluster describe|health`."""
+"""`ottla cluster describe|health|unregister`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.topics.topic import OFFSETS_TOPIC
 from interfaces.cli.client import Clients
 from interfaces.cli.cluster_moves import placed_of
 from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
-from interfaces.cli.cluster_requests import fenced_brokers, leader_epochs
+from interfaces.cli.cluster_requests import fenced_brokers, leader_epochs, unregister_broker
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.internal_topics import InternalTopics
 from interfaces.cli.output import show, table
@@ -219,3 +219,9 @@ def _show(found: dict[str, Any], form: str) -> None:
     lines = [f"HEALTHY  {'yes' if found['healthy'] else 'no'}"]
     lines += [f"PROBLEM  {problem}" for problem in found["problems"]]
     show(found, form, "\n".join(lines))
+
+
+def unregister(parsed: argparse.Namespace) -> int:
+    unregister_broker(Clients(parsed), parsed.node)
+    print(f"broker {parsed.node}: unregistered")
+    return 0

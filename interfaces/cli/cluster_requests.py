@@ -11,9 +11,10 @@ from interfaces.cli.failures import CommandFailed
 from interfaces.terminal.client_errors import in_words
 
 if TYPE_CHECKING:
+    from interfaces.cli.probe.wire_client import WireClient
     from interfaces.kafka.wire.messages.describe_cluster import DescribeClusterBroker
 
-_DESCRIBE_CLUSTER = 60
+_DESCRIBE_CLUSTER, _UNREGISTER_BROKER = 60, 64
 #: The first that has fenced brokers (KIP-1073, Kafka 4.0).
 _WITH_FENCED = 2
 _ELECTION_NOT_NEEDED = 84
@@ -25,7 +26,6 @@ _SHARE = 0.9
 
 def fenced_brokers(clients: Clients) -> list[DescribeClusterBroker]:
     """Empty if the broker does not tell."""
-    from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
     from interfaces.kafka.wire.messages.describe_cluster import (
         DescribeClusterRequest,
         DescribeClusterResponse,
@@ -33,14 +33,28 @@ def fenced_brokers(clients: Clients) -> list[DescribeClusterBroker]:
 
     what = "the brokers"
     with clients.wire(what, clients.first_reachable()) as client:
-        served = client.send(ApiVersionsRequest(), 0, ApiVersionsResponse).api_keys
-        newest = {one.api_key: one.max_version for one in served}
-        if newest.get(_DESCRIBE_CLUSTER, -1) < _WITH_FENCED:
+        if _newest_version(client, _DESCRIBE_CLUSTER) < _WITH_FENCED:
             return []
         request = DescribeClusterRequest(include_fenced_brokers=True)
         response = client.send(request, _WITH_FENCED, DescribeClusterResponse)
     check_code(what, response.error_code, response.error_message)
     return [one for one in response.brokers if one.is_fenced]
+
+
+def unregister_broker(clients: Clients, node_id: int) -> None:
+    """Sent to any broker, as kafka-cluster does."""
+    from interfaces.kafka.wire.messages.unregister_broker import (
+        UnregisterBrokerRequest,
+        UnregisterBrokerResponse,
+    )
+
+    what = f"the registration of broker {node_id}"
+    with clients.wire(what, clients.first_reachable()) as client:
+        if _newest_version(client, _UNREGISTER_BROKER) < 0:
+            raise CommandFailed(f"{what}: this cluster does not serve UnregisterBroker")
+        request = UnregisterBrokerRequest(broker_id=node_id)
+        response = client.send(request, 0, UnregisterBrokerResponse)
+    check_code(what, response.error_code, response.error_message)
 
 
 def leader_epochs(clients: Clients) -> dict[Place, int]:
@@ -140,6 +154,14 @@ def check_no_refusals(refused: Mapping[Place, str]) -> None:
     for (name, index), why in refused.items():
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise CommandFailed(f"{name}-{index}: {why}{more}")
+
+
+def _newest_version(client: WireClient, api_key: int) -> int:
+    """-1: the broker does not serve this API."""
+    from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+
+    served = client.send(ApiVersionsRequest(), 0, ApiVersionsResponse).api_keys
+    return max((one.max_version for one in served if one.api_key == api_key), default=-1)
 
 
 def _by_topic(places: Iterable[Place]) -> dict[str, list[int]]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 from interfaces.cli.arguments.common import add_client, add_dry_run, add_output
 from interfaces.terminal.values import not_negative
 from interfaces.terminal.words import Commands, Parser, command, family
+
+#: int32 in the protocol.
+_LARGEST_ID = 2**31 - 1
 
 
 def add(commands: Commands) -> None:
@@ -78,16 +83,37 @@ def add(commands: Commands) -> None:
         "for a while needs none of this: it hands its partitions over, and gets them back. New "
         "topics may be placed on it until it is stopped.",
     )
-    drain.add_argument("node", type=not_negative, metavar="NODE", help="id of the broker")
+    _add_node(drain)
     drain.add_argument(
         "--remove", action="store_true", help="it will not return: other brokers get its replicas"
     )
     _add_internal(drain)
     add_dry_run(drain)
     add_client(drain)
+    unregister = command(
+        cluster,
+        "unregister",
+        "cluster:unregister",
+        "end the registration of a broker that will not return",
+        "First `ottla cluster drain NODE --remove`, and stop it. The counterpart of kafka-cluster "
+        "unregister. Ottla refuses it while the broker is alive or starting, Kafka does not.",
+    )
+    _add_node(unregister)
+    add_client(unregister)
 
 
 def _add_internal(parser: Parser) -> None:
     parser.add_argument(
         "--internal", action="store_true", help="name each partition of internal topics, too"
     )
+
+
+def _add_node(parser: Parser) -> None:
+    parser.add_argument("node", type=_node_id, metavar="NODE", help="id of the broker")
+
+
+def _node_id(text: str) -> int:
+    found = not_negative(text)
+    if found > _LARGEST_ID:
+        raise argparse.ArgumentTypeError(f"{found} is more than {_LARGEST_ID}")
+    return found

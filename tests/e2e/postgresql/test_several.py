@@ -101,6 +101,13 @@ def test_a_new_broker_gets_its_share_and_a_drained_one_is_removed(cluster: Clust
     led = cluster.column("leaders")
     assert (led[2], max(led.values()) - led[1]) == (0, max(led[3] - led[1], 0))
     assert Counter(cluster.column("preferred"))[2] == 0
+    unregister = ("cluster", "unregister", "2")
+    assert "Broker ID 2 is alive" in cluster.cli.run(*unregister, code=1).errors
+    assert cluster.brokers[2].terminate() == 0
+    wait_until(lambda: cluster.column("fenced") == {1: False, 2: True, 3: False})
+    assert cluster.cli.run(*unregister).lines == ["broker 2: unregistered"]
+    wait_until(lambda: cluster.column("fenced") == {1: False, 3: False})
+    assert cluster.described()["problems"] == []
     records = cluster.cli.run("consume", "orders", "-n", "3").lines
     assert sorted(records) == ["a", "b", "c"]
 

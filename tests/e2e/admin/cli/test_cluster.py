@@ -38,6 +38,12 @@ def test_a_broker_that_is_alone_has_nothing_to_move(ottla: Ottla) -> None:
     assert "there is no broker 7" in ottla.run("cluster", "drain", "7", code=1).errors
 
 
+def test_a_broker_that_is_alone_stays_registered(ottla: Ottla) -> None:
+    for node_id, why in (("1", "Broker ID 1 is alive"), ("7", "7 is not currently registered")):
+        refused = ottla.run("cluster", "unregister", node_id, code=1)
+        assert (why in refused.errors, refused.errors.count("\n")) == (True, 1)
+
+
 def test_the_exit_code_is_the_health_of_the_cluster(ottla: Ottla) -> None:
     assert ottla.run("cluster", "health").lines == ["HEALTHY  yes"]
     gone = ottla.run("cluster", "health", "-b", closed_port(), code=1)

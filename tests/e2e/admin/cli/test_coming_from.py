@@ -11,7 +11,8 @@ from tests.e2e.broker_process import ROOT
 PAGE = (ROOT / "docs/coming-from.md").read_text("utf-8")
 SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
 COMMAND = re.compile(
-    r"`ottla ((?!serve|storage|import|export|requests|cluster drain)[^`]+ [^`]+|doctor)`"
+    r"`ottla ((?!serve|storage|import|export|requests|cluster (?:drain|unregister))[^`]+ [^`]+"
+    r"|doctor)`"
 )
 
 

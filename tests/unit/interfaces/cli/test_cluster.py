@@ -1,20 +1,36 @@
-"""What `ottla cluster health` and `describe` say of metadata."""
+"""What `ottla cluster health` and `describe` say of metadata; how brokers are unregistered."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from interfaces.cli import cluster
 from interfaces.cli.client import Clients
-from interfaces.cli.cluster import health, highest_epochs, leader_problems, problems_of
+from interfaces.cli.cluster import (
+    health,
+    highest_epochs,
+    leader_problems,
+    problems_of,
+    unregister,
+)
 from interfaces.cli.cluster_plan import Placed
 from interfaces.cli.failures import CommandFailed
+from interfaces.cli.running import run
+from interfaces.kafka.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
+from interfaces.kafka.wire.messages.unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
+from interfaces.kafka.wire.schema import Request
+from interfaces.terminal.addresses import Address
 from interfaces.terminal.profiles import CLIENT_ID
 
 
@@ -120,3 +136,72 @@ def test_committed_offsets_must_be_served_to_those_who_may_see_them(
     assert first == f"PROBLEM  {LACKING}"
     for line, expected in zip(others, problems, strict=True):
         assert expected in line
+
+
+class Unregistering(Clients):
+    """One broker with these APIs, and this response."""
+
+    served: tuple[int, ...] = (60, 64)
+    response = UnregisterBrokerResponse(error_message=None)
+    sent: ClassVar[list[Request]]
+
+    def __init__(self, _: argparse.Namespace) -> None:
+        pass
+
+    def first_reachable(self) -> Address:
+        return Address("127.0.0.1", 1)
+
+    @contextmanager
+    def wire(self, what: str, address: Address) -> Iterator[Any]:
+        yield self
+
+    def send(self, request: Request, _: int, response: type[Any]) -> Any:
+        if response is ApiVersionsResponse:
+            return ApiVersionsResponse(api_keys=[ApiVersion(api_key=key) for key in self.served])
+        self.sent.append(request)
+        return self.response
+
+
+@pytest.fixture
+def unregistering(monkeypatch: pytest.MonkeyPatch) -> type[Unregistering]:
+    class Found(Unregistering):
+        sent: ClassVar[list[Request]] = []
+
+    monkeypatch.setattr(cluster, "Clients", Found)
+    return Found
+
+
+def test_a_broker_is_unregistered(
+    unregistering: type[Unregistering], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert unregister(argparse.Namespace(node=3)) == 0
+    assert capsys.readouterr().out == "broker 3: unregistered\n"
+    assert unregistering.sent == [UnregisterBrokerRequest(broker_id=3)]
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "line"),
+    [
+        (42, "Broker ID 3 is alive: stop it first", "Broker ID 3 is alive: stop it first"),
+        (31, None, "Cluster authorization failed (CLUSTER_AUTHORIZATION_FAILED)"),
+    ],
+)
+def test_a_refusal_to_unregister_a_broker_is_one_line(
+    code: int,
+    message: str | None,
+    line: str,
+    unregistering: type[Unregistering],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    unregistering.response = UnregisterBrokerResponse(error_code=code, error_message=message)
+    assert run(argparse.Namespace(runs="cluster:unregister", node=3)) == 1
+    assert capsys.readouterr() == ("", f"ottla: the registration of broker 3: {line}\n")
+
+
+def test_a_cluster_that_cannot_unregister_brokers_is_named(
+    unregistering: type[Unregistering],
+) -> None:
+    unregistering.served = (60,)
+    with pytest.raises(CommandFailed, match="does not serve UnregisterBroker"):
+        unregister(argparse.Namespace(node=3))
+    assert unregistering.sent == []

@@ -43,6 +43,8 @@ from interfaces.main.__main__ import main
         ("generate prometheus --admin http://a:1", "'http://a:1'"),
         ("requests --admin a:x", "a:x"),
         ("topic list -b a:b", "'b'"),
+        ("cluster unregister -- -1", "-1"),
+        ("cluster unregister 2147483648", "2147483648"),
         ("topc list", "did you mean topic?"),
         ("topic lst", "did you mean list?"),
         ("--profile x topic list", "--profile: options go after the command"),
