@@ -2,7 +2,9 @@
 
 It is the leader of one partition of `__consumer_offsets` or `__transaction_state`: the one that the
 group id or the transactional id chooses. What this node coordinates is in memory: it is loaded when
-this node becomes the leader, or has another leader epoch, and dropped when that ends.
+this node becomes the leader, and dropped when that ends. In a new leader epoch of this node it
+stays: requests have changed it meanwhile, and no other node has led, since a partition leaves by a
+commit of this node only.
 """
 
 from __future__ import annotations
@@ -127,9 +129,7 @@ class Coordinators:
     # ---- moves
 
     def on_moved(self, lost: Callable[[Moved], None], gained: Callable[[Moved], None]) -> None:
-        """Calls `lost` when this node has to drop some, and then `gained` for some to be loaded;
-        both for a new leader epoch, because another node may have led between.
-        """
+        """Calls `lost` when this node has to drop some, and then `gained` for some to be loaded."""
         self._lost.append(lost)
         self._gained.append(gained)
 
@@ -149,7 +149,7 @@ class Coordinators:
             return
         stay: dict[int, Leader] = {}
         if before.partition_ids == after.partition_ids:
-            stay = dict(before.leaders.items() & after.leaders.items())
+            stay = {one: after.leaders[one] for one in before.leaders if one in after.leaders}
         lost, gained = before.without(stay), after.without(stay)
         self._led = after.without(gained.leaders)._replace(is_all=False)
         faults: list[Exception] = []
