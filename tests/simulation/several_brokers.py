@@ -38,6 +38,10 @@ class Standby(NamedTuple):
     epochs: dict[int, int]
 
 
+#: Of PostgreSQL's timelines: more than there are changes of leaders.
+TIMELINE_EPOCHS = 100_000
+
+
 class SeveralBrokers:
     partitions = PARTITIONS
     goes_back = True
@@ -58,6 +62,7 @@ class SeveralBrokers:
         #: The record at an offset of a partition.
         self.acknowledged: dict[tuple[int, int], str] = {}
         self.appended = self.lost = self.stops = self.fences = self.asked = self.went_back = 0
+        self.promotions = 0
         self.standby = self._copied()
         self.actions: tuple[Callable[[], None], ...] = (
             *([self._append] * 12),
@@ -68,6 +73,7 @@ class SeveralBrokers:
             self._end_commit,
             self._fail,
             *([self._replicate] * self.goes_back),
+            self._promote,
         )
 
     def run(self) -> None:
@@ -177,6 +183,12 @@ class SeveralBrokers:
     def _fence(self, node_id: int) -> None:
         self.fences += 1
         self.store.members.fence(node_id)
+
+    def _promote(self) -> None:
+        """A synchronous standby: nothing is lost."""
+        self.promotions += 1
+        for broker in self.store.brokers.values():
+            broker.changes.promoted(self.promotions * TIMELINE_EPOCHS)
 
     def _copied(self) -> Standby:
         data = MemoryStore()

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from application.state.coordinators import Coordinators
 from application.transactions.cluster_ends import ClusterEnds
 from application.transactions.requested_markers import RequestedMarkers
 from domain.transactions.decisions import complete
@@ -29,13 +30,31 @@ def test_each_transaction_ends_in_one_way_in_all_its_partitions() -> None:
     assert min(happened[one] for one in ("stops", "fences", "asked")) > 20
 
 
-FAULTS = ("a leader removes a request without its marker", "a coordinator does not wait")
+def follow_epochs(coordinators: Coordinators) -> None:
+    before, after = coordinators._led, coordinators._led_now()
+    if before == after:
+        return
+    moved = before.leaders.items() ^ after.leaders.items()
+    coordinators._led = after
+    for calls, led in ((coordinators._lost, before), (coordinators._gained, after)):
+        for call in calls:
+            call(lambda key, led=led: any(led.partition_id(key) == one for one, _ in moved))
+
+
+FAULTS = (
+    "a leader removes a request without its marker",
+    "a coordinator does not wait",
+    "a coordinator loads again in a new leader epoch",
+)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == FAULTS[0]:
         monkeypatch.setattr(RequestedMarkers, "_end", lambda self, one: None)
+    elif fault == FAULTS[2]:
+        # All that is led here is lost, and gained, with each epoch.
+        monkeypatch.setattr(Coordinators, "_follow", follow_epochs)
     else:
         end = ClusterEnds.end
 
@@ -48,4 +67,4 @@ def test_a_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
         monkeypatch.setattr(ClusterEnds, "end", hasty)
     with pytest.raises((Violation, AssertionError)):
-        run(range(12))
+        run(range(16))

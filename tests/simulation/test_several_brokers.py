@@ -30,7 +30,7 @@ def run(seeds: range) -> Counter[str]:
 
 
 def test_every_acknowledged_record_is_in_one_log_and_each_epoch_has_one_leader() -> None:
-    happened = run(range(40))
+    happened = run(range(45))
     assert happened["acknowledged"] > 1000 and happened["lost"] > 50
     assert min(happened[each] for each in ("stops", "fences", "asked", "epochs", "went_back")) > 50
 
