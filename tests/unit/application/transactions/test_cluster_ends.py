@@ -89,21 +89,6 @@ def test_a_transaction_ends_in_the_partitions_of_all_brokers(
     assert producer.produce(1) == {0}
 
 
-def test_a_transaction_that_begins_while_leader_epochs_rise_is_kept(
-    shared: SharedStore, producer: ClusterProducer
-) -> None:
-    coordinator = producer.coordinator
-    coordinator.commit.hold()
-    coordinator.changes.promoted(1000)
-    coordinator.scheduler.advance(20)
-    assert coordinator.commit.under_way
-    coordinator.scheduler.after_ms(10, coordinator.commit.let_go)
-    assert producer.add(0) == {0}
-    assert producer.state == "Ongoing"
-    assert producer.produce(0) == {0}
-    assert producer.end() == 0
-
-
 def test_one_commit_ends_a_transaction_that_has_no_partition_elsewhere(
     shared: SharedStore, producer: ClusterProducer
 ) -> None:

@@ -14,8 +14,10 @@ from domain.errors import (
 from domain.groups.group import NO_EPOCH
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from domain.transactions.states import State
+from tests.fakes.cluster_producer import ClusterProducer
 from tests.fakes.groups import committed
 from tests.fakes.offset_requests import offsets_of
+from tests.fakes.shared_store import SharedStore
 from tests.fakes.transactional_producer import TransactionalProducer
 from tests.fakes.two_brokers import OneOfTwo, TwoBrokers
 
@@ -170,3 +172,21 @@ def test_a_commit_that_ends_after_the_move_brings_nothing_back(
     two.gain(2)
     producer.fake = two.second
     assert producer.transaction.state is (State.ONGOING if fails else State.COMPLETE_COMMIT)
+
+
+def test_a_transaction_that_begins_while_leader_epochs_rise_is_kept() -> None:
+    """As after the promotion of a standby."""
+    shared = SharedStore()
+    broker = shared.start(1, offsets_topic="on")
+    shared.topic()
+    producer = ClusterProducer(shared)
+    assert producer.init() == 0
+    broker.commit.hold()
+    broker.changes.promoted(1000)
+    broker.scheduler.advance(20)
+    assert broker.commit.under_way
+    broker.scheduler.after_ms(10, broker.commit.let_go)
+    assert producer.add(0) == {0}
+    assert producer.state == "Ongoing"
+    assert producer.produce(0) == {0}
+    assert producer.end() == 0
