@@ -240,7 +240,7 @@ def test_a_broker_whose_current_tail_was_dropped_is_over(
     Taking(relayed).take_and_commit()
     relayed.execute("drop table ottla_tail_5")
     tiny.append(4)
-    assert "another broker has taken over" in str(tiny.commit())
+    assert "another broker has ended the session" in str(tiny.commit())
 
 
 @later
