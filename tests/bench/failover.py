@@ -144,14 +144,14 @@ def _round(client: RawClient, nodes: Nodes, end: signal.Signals) -> tuple[Figure
 
 def _new_topic(client: RawClient, nodes: Nodes) -> Figures:
     """From the request to one broker until all know the leaders."""
-    name = f"new-{time.monotonic_ns()}"
     with ExitStack() as stack:
         clients = [stack.enter_context(nodes[one].address.connect()) for one in NODE_IDS]
-        began = time.perf_counter()
-        if error := client.create_topic(name, replicas=_REPLICAS):
-            raise LoadFailed(f"the topic was not created, error {error}")
-        _until(lambda: all(_has_leaders(each, name) for each in clients))
-        return {"led_ms": (time.perf_counter() - began) * 1000}
+        for _ in range(2):  # the first waits for the end of the election
+            name, began = f"new-{time.monotonic_ns()}", time.perf_counter()
+            if error := client.create_topic(name, replicas=_REPLICAS):
+                raise LoadFailed(f"the topic was not created, error {error}")
+            _until(lambda of=name: all(_has_leaders(each, of) for each in clients))
+    return {"led_ms": (time.perf_counter() - began) * 1000}
 
 
 def _has_leaders(client: RawClient, topic: str) -> bool:
