@@ -7,6 +7,10 @@ from tests.oracle.difference import Difference, Words
 
 _WHY = "Kafka was one node when it was recorded."
 _UNKNOWN = Words("no such broker is registered")
+_LISTED = (
+    *(f"types: {one}" for one in ("brokers", "loggers", "brokers and loggers", "one type twice")),
+    "groups: groups and brokers",
+)
 _CREATED = ("assignments: two brokers", "numbers: 1 partitions, 2 replicas")
 
 SEVERAL = (
@@ -17,6 +21,10 @@ SEVERAL = (
             ("describe_cluster", "0-2", "brokers[]"),
             ("describe_quorum", "2", "nodes[]"),
         )
+    ),
+    Difference(
+        *("list_config_resources", "1", _LISTED, "config_resources[]*"),
+        *(Words("one broker"), Words("three brokers"), _WHY),
     ),
     Difference(
         *("alter_partition_reassignments", "0-1", ("refusals: a second replica",)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import pytest
@@ -11,7 +11,7 @@ from interfaces.kafka.requests.apis import APIS
 from tests.e2e.broker_process import Address, BrokerProcess
 from tests.oracle.compare import Found, compare
 from tests.oracle.conftest import NewStore
-from tests.oracle.difference import unexpected, untrue
+from tests.oracle.difference import Difference, unexpected, untrue
 from tests.oracle.differences import DIFFERENCES
 from tests.oracle.recording import Runs, recorded
 from tests.oracle.scenario import Scenario, all_scenarios
@@ -61,9 +61,10 @@ def differences(scenario: Scenario, ottla: Address) -> list[Found]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.title)
 def test_responses_equal_those_of_kafka_except_for_the_listed_differences(
-    scenario: Scenario, ottla: Address
+    scenario: Scenario, ottla: Address, of_engine: Sequence[Difference]
 ) -> None:
-    found = unexpected(DIFFERENCES, scenario.title, differences(scenario, ottla))
+    table = [*DIFFERENCES, *of_engine]
+    found = unexpected(table, scenario.title, differences(scenario, ottla))
     assert [str(one) for one in found] == []
 
 

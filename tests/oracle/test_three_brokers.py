@@ -15,6 +15,7 @@ from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
 from tests.oracle.difference import unexpected, untrue
 from tests.oracle.differences import DIFFERENCES
 from tests.oracle.first_leads import PROGRAM
+from tests.oracle.postgresql_differences import POSTGRESQL
 from tests.oracle.scenario import Scenario
 from tests.oracle.several_differences import SEVERAL
 from tests.oracle.test_recorded import SCENARIOS, SETTINGS, differences
@@ -41,7 +42,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.title)
 def test_one_of_three_brokers_responds_as_kafka(scenario: Scenario, first: Address) -> None:
     found = differences(scenario, first)
-    table = [*DIFFERENCES, *SEVERAL]
+    table = [*DIFFERENCES, *POSTGRESQL, *SEVERAL]
     assert [str(one) for one in unexpected(table, scenario.title, found)] == []
 
 
@@ -49,4 +50,4 @@ def test_every_listed_difference_of_several_brokers_is_real(first: Address) -> N
     found = [
         (scenario.title, one) for scenario in SCENARIOS for one in differences(scenario, first)
     ]
-    assert untrue(SEVERAL, found) == []
+    assert untrue([*POSTGRESQL, *SEVERAL], found) == []
