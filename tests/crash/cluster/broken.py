@@ -34,12 +34,12 @@ def takes_a_session_after_it_was_fenced() -> None:
 
     follow, beat = Watch._follow, Watch._beat
 
-    def late(self: Watch, connection: Any) -> None:
+    def late(self: Watch, connection: Any) -> int:
         time.sleep(0.3)
-        follow(self, connection)
+        return follow(self, connection)
 
     def careless(self: Watch, connection: Any) -> None:
-        self._joining = self._joining._replace(fenced=lambda: None)
+        self.fenced = lambda: None
         beat(self, connection)
 
     Watch._follow, Watch._beat = late, careless  # type: ignore[method-assign]
@@ -71,8 +71,10 @@ def reads_partitions_before_their_leaders() -> None:
         )
         beat(self, connection)
 
-    def stale(self: Contents, connection: Any, rows: Iterable[Any]) -> shared_rows.Gained:
-        found = gained(self, connection, rows)
+    def stale(
+        self: Contents, connection: Any, rows: Iterable[Any], by_others: bool = False
+    ) -> shared_rows.Gained:
+        found = gained(self, connection, rows, by_others)
         old = {one: early[one] for one in found.partition_ids if one in early}
         runs = {**found.runs, **{one: of_log for one, (of_log, _) in old.items()}}
         ends = {**found.ends, **{one: end for one, (_, end) in old.items()}}
