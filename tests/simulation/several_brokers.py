@@ -26,6 +26,8 @@ PARTITIONS = 2
 STEPS = 600
 HEADER_BYTES = 61
 SETTLES_MS = 5000
+#: Of PostgreSQL's timelines: more than there are changes of leaders.
+TIMELINE_EPOCHS = 100_000
 
 
 class Standby(NamedTuple):
@@ -36,10 +38,6 @@ class Standby(NamedTuple):
     acknowledged: dict[tuple[int, int], str]
     #: The leader epoch of each partition, or one before it.
     epochs: dict[int, int]
-
-
-#: Of PostgreSQL's timelines: more than there are changes of leaders.
-TIMELINE_EPOCHS = 100_000
 
 
 class SeveralBrokers:

@@ -308,8 +308,11 @@ class Watch:
             self._look_at(connection, lease)
         until = began + self._session_s if beat.is_renewed else 0.0
         brokers = [lease.broker for lease in beat.leases]
-        since = {one.node_id: self._seen[one.node_id][1] for one in beat.leases if one.session}
-        leases_until = {node_id: seen + self._session_s for node_id, seen in since.items()}
+        leases_until = {
+            one.node_id: self._seen[one.node_id][1] + self._session_s
+            for one in beat.leases
+            if one.session
+        }
         self._post(partial(self.membership.seen, brokers, until, leases_until))
         if not self._is_loaded:
             return

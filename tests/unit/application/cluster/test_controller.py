@@ -110,25 +110,25 @@ def test_a_partition_that_was_given_to_a_fenced_broker_is_taken_over(shared: Sha
     assert registration(shared, 99) == PartitionRegistration((3, 2), 2, 1)
 
 
-def test_partitions_return_to_their_preferred_leaders(shared: SharedStore) -> None:
-    shared.topic("t", 6)
-    lose(shared, 2)
-    shared.start(2)
-    assert Counter(node_id for node_id, _ in leaders(shared))[2] == 0
-    shared.advance(REBALANCE_MS + 1000, step_ms=1000)
-    assert Counter(node_id for node_id, _ in leaders(shared)) == {1: 2, 2: 2, 3: 2}
-
-
-def test_more_than_fit_in_a_commit_return_in_one_check(
-    shared: SharedStore, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("partitions", "of_each", "per_commit"),
+    [pytest.param(6, 2, 1000, id="one-commit"), pytest.param(99, 33, 10, id="several-commits")],
+)
+def test_partitions_return_to_their_preferred_leaders_in_one_check(
+    shared: SharedStore,
+    monkeypatch: pytest.MonkeyPatch,
+    partitions: int,
+    of_each: int,
+    per_commit: int,
 ) -> None:
-    monkeypatch.setattr(controller, "PARTITIONS_PER_COMMIT", 10)
-    shared.topic("t", 99)
+    monkeypatch.setattr(controller, "PARTITIONS_PER_COMMIT", per_commit)
+    shared.topic("t", partitions)
     lose(shared, 2)
     shared.start(2)
     assert Counter(node_id for node_id, _ in leaders(shared))[2] == 0
     shared.advance(REBALANCE_MS + 1000, step_ms=1000)
-    assert Counter(node_id for node_id, _ in leaders(shared)) == {1: 33, 2: 33, 3: 33}
+    led = Counter(node_id for node_id, _ in leaders(shared))
+    assert led == {1: of_each, 2: of_each, 3: of_each}
 
 
 def test_they_return_after_a_failed_commit(shared: SharedStore) -> None:
