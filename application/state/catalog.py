@@ -225,6 +225,7 @@ class Catalog:
         """Repeats delayed fetches of partitions with another leader or leader epoch."""
         self.revision += 1  # cached responses contain nodes and leaders
         self._note_moved(partition_ids)
+        changed = []
         for partition_id in partition_ids:
             leader = self._placement.leader(partition_id)
             if leader.node_id not in (self._placement.node_id, NO_LEADER.node_id):
@@ -236,6 +237,9 @@ class Catalog:
                 partition.lead(leader)  # staged batches remain
             else:
                 self._leave(partition, leader)
+            changed.append(partition)
+        # After all: a fetch of several repeats at the first, and its session keeps what it finds.
+        for partition in changed:
             self._purgatory.advanced(partition)
 
     def is_elsewhere(self, topic_name: str, index: int) -> bool:

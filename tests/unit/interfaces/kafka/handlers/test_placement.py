@@ -100,6 +100,23 @@ def test_a_waiting_fetch_is_sent_to_the_new_leader(kafka: FakeKafka, client: Fak
     assert [one.node_id for one in response.node_endpoints] == [2]
 
 
+def test_a_waiting_fetch_is_sent_away_from_all_partitions_that_move_at_once(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    """A fetch session would keep one that was read before it was left, and read it here again."""
+    topic = kafka.topic("several", 2)
+    partitions = [{"partition": index, "partition_max_bytes": 1000} for index in (0, 1)]
+    asked = [{"topic": topic.name, "partitions": partitions}]
+    client.send(request_for("fetch", max_wait_ms=500, min_bytes=1, topics=asked), 12)
+    kafka.scheduler.run_pass()
+    assert client.responses() == []
+    kafka.placement.move_all(dict.fromkeys(topic.partition_ids, Leader(2, 7)))
+    kafka.scheduler.run_pass()
+    [response] = client.responses()
+    [[first, second]] = [topic.partitions for topic in response.responses]
+    assert (first.error_code, second.error_code) == (NOT_LEADER, NOT_LEADER)
+
+
 def test_a_new_epoch_shows_consumers_where_the_last_one_ended(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
