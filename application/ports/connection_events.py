@@ -34,8 +34,10 @@ CONNECTIONS = {
             "`security.protocol`. Or it sent another request between the steps of SASL.",
             "invalid_start": "A raw consumer started within a record, beyond the end, or before "
             "the oldest record (`raw.auto.offset.reset`).",
-            "record_refused": "The record of a raw producer was not stored; see `detail`.",
-            "stream_ended": "The topic of a raw consumer was deleted, or cannot be read.",
+            "record_refused": "The record of a raw producer was not stored, or has no offset; see "
+            "`detail`.",
+            "stream_ended": "The topic of a raw consumer was deleted or cannot be read, or another "
+            "broker leads its partition; see `detail`.",
             "session_expired": "The client did not authenticate again in time "
             "(`connections.max.reauth.ms`, or the lifetime of its token).",
             "slow_reader": "The client stopped reading its responses while too many responses "

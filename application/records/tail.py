@@ -27,7 +27,7 @@ BYTES_AT_ONCE = 256 * 1024
 #: Then the scan starts again from its position: no tail occupies a worker for long.
 BUDGET_MS = 5000
 
-#: Lines; None at the end, when the broker stops or the topic was deleted; or an error.
+#: Lines; None at the end, when the broker stops, or a partition was deleted or moved; or an error.
 Tailed = bytes | None | BrokerError
 
 

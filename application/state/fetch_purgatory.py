@@ -11,7 +11,9 @@ from domain.partitions.partition import Partition
 
 class DelayedOperation(Protocol):
     def advanced(self, partition: Partition) -> None:
-        """A watched partition has new records or was removed, or its topic has more partitions."""
+        """A watched partition has new records or another leader epoch, was deleted or has moved, or
+        its topic has more partitions.
+        """
         ...
 
     def finish(self) -> None:

@@ -30,7 +30,7 @@ class StreamService:
                 raise refused
             created = self._create_topics.create_automatically([self.topic_name], by, 1)
             raise NotInMemory(later(created).map(self._created))
-        if self._stream is None or self._stream.topic.topic_id != topic.topic_id:
+        if self._stream is None or not self._parts.catalog.holds(self._stream.partition):
             self._stream = RawStream(self._parts, topic)
         return self._stream
 

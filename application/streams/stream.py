@@ -35,6 +35,7 @@ from application.streams.blocks import Block, Blocks, block_of
 from domain.errors import (
     BrokerError,
     MessageTooLarge,
+    NotLeaderOrFollower,
     OffsetOutOfRange,
     StorageFailed,
     UnknownTopicOrPartition,
@@ -112,7 +113,10 @@ class RawStream:
         """Raises NotInMemory, or a BrokerError if the partition cannot be used."""
         self._parts = parts
         self.topic = topic
-        partition = self._partition()
+        partition = parts.catalog.partition(topic, PARTITION, waits=False)
+        assert partition is not None
+        #: The stream ends with it: another leader may have changed the index before it comes back.
+        self.partition = partition
         #: The last pass of compaction that the blocks were read after.
         self._cleaned = partition.cleaned
         newest = parts.index.newest(partition.partition_id)
@@ -124,7 +128,6 @@ class RawStream:
         #: By the first offset of their batch, in order; a dict scans deleted entries for its first.
         self._appended: OrderedDict[int, Appended] = OrderedDict()
         self._followers: dict[Follower, None] = {}
-        self._watched: Partition | None = None
         self._blocks = Blocks()
 
     def _end_of_batch(self, partition: Partition, end_offset: int) -> int:
@@ -135,12 +138,13 @@ class RawStream:
         return max([end_offset, *ends])
 
     def _partition(self) -> Partition:
-        partition = None
-        if self._parts.catalog.topic_by_id(self.topic.topic_id) is not None:
-            partition = self._parts.catalog.partition(self.topic, PARTITION, waits=False)
-        if partition is None:
+        catalog = self._parts.catalog
+        if catalog.topic_by_id(self.topic.topic_id) is None:
             raise UnknownTopicOrPartition(f"The topic {self.topic.name} was deleted")
-        return partition
+        if catalog.partition(self.topic, PARTITION, waits=False) is not self.partition:
+            # This node leads again, with another object.
+            raise NotLeaderOrFollower(message="The leader has changed since the stream was opened.")
+        return self.partition
 
     # ---- appending
 
@@ -162,15 +166,15 @@ class RawStream:
         if appended.base_offset == self._staged.offset:
             sizes = list(map(len, values))
             chunk = Chunk(self._staged.position, appended.base_offset, sizes)
-            self._stage([chunk], chunk.next_offset, partition)
+            self._stage([chunk], chunk.next_offset)
         else:
             parts.commits.wait(self._bring_up_to_date)
 
-    def _stage(self, chunks: list[Chunk], next_offset: int, partition: Partition) -> None:
+    def _stage(self, chunks: list[Chunk], next_offset: int) -> None:
         position = chunks[-1].end if chunks else self._staged.position
         self._staged = place = Place(next_offset, position)
         for chunk in chunks:
-            self._parts.index.add(partition.partition_id, chunk)
+            self._parts.index.add(self.partition.partition_id, chunk)
         self._parts.commits.when_committed(partial(self._committed, chunks, place))
 
     def _committed(self, chunks: list[Chunk], place: Place, failure: StorageFailed | None) -> None:
@@ -214,24 +218,26 @@ class RawStream:
     def _index(self) -> Job[None]:
         while True:
             try:
-                partition = yield from loaded(self._partition)
-                if self._staged.offset >= partition.high_watermark:
+                following = yield from loaded(self._next_chunks)
+                if following is None:
                     return
-                chunks, next_offset = yield from loaded(partial(self._next_chunks, partition))
             except StorageFailed as unreadable:
                 yield unreadable.as_value()
-            except BrokerError as deleted:
-                self._lose(deleted)
+            except BrokerError as ended:
+                self._lose(ended)
                 return
             else:
-                self._stage(chunks, next_offset, partition)
+                self._stage(*following)
                 failure = yield COMMIT
                 if failure is not None:  # backs off: it would fail all others of each commit
                     yield failure.as_value()
 
-    def _next_chunks(self, partition: Partition) -> tuple[list[Chunk], int]:
-        """Of the next batches, and the offset behind them."""
+    def _next_chunks(self) -> tuple[list[Chunk], int] | None:
+        """Of the next batches, and the offset behind them; None at the end."""
+        partition = self._partition()
         place, chunks, end = self._staged, list[Chunk](), partition.high_watermark
+        if place.offset >= end:
+            return None
         data, reached = self._parts.log.read_to(
             partition.partition_id, place.offset, end, INDEX_BYTES, True
         )
@@ -334,22 +340,22 @@ class RawStream:
     # ---- followers
 
     def follow(self, follower: Follower) -> None:
-        """Calls back once, when the stream has more records or its topic was deleted."""
+        """Calls back once, when the stream has more records, or has ended."""
+        partition = self._partition()
+        if not self._followers:
+            self._parts.purgatory.watch([partition], self)
         self._followers[follower] = None
-        if self._watched is None:
-            self._watched = self._partition()
-            self._parts.purgatory.watch([self._watched], self)
-        self.advanced(self._watched)
+        self.advanced(partition)
 
     def unfollow(self, follower: Follower) -> None:
-        self._followers.pop(follower, None)
-        if self._watched is not None and not self._followers:
-            self._parts.purgatory.unwatch([self._watched], self)
-            self._watched = None
+        if follower in self._followers:
+            del self._followers[follower]
+            if not self._followers:
+                self._parts.purgatory.unwatch([self.partition], self)
 
     def advanced(self, partition: Partition) -> None:
-        """In the purgatory: another producer has appended, or the topic was deleted."""
-        if self._parts.catalog.topic_by_id(self.topic.topic_id) is None:
+        """In the purgatory: another producer has appended, or the partition is gone or moved."""
+        if not self._parts.catalog.holds(partition):
             self._notify()
         elif self._staged.offset < partition.high_watermark:
             self._bring_up_to_date()

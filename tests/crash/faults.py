@@ -216,8 +216,8 @@ FAULTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {
 def sends_positions_before_the_commit() -> None:
     stage = RawStream._stage
 
-    def hasty(self: RawStream, chunks: list[Chunk], next_offset: int, partition: Partition) -> None:
-        stage(self, chunks, next_offset, partition)
+    def hasty(self: RawStream, chunks: list[Chunk], next_offset: int) -> None:
+        stage(self, chunks, next_offset)
         for chunk in chunks:
             appended = self._appended.pop(chunk.first_offset, None)
             if appended is not None:

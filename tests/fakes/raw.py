@@ -10,11 +10,12 @@ assert producer.positions() == [0, 5]
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from infrastructure.storage.memory.store import MemoryStore
 from interfaces.connections.limits import ConnectionLimits
 from interfaces.raw.session import RawSession
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, InProcessBroker
 from tests.fakes.transport import FakeTransport
 
 TOPIC = "lines"
@@ -50,20 +51,16 @@ class RawClient:
         return found
 
 
-class FakeRaw(FakeBroker):
-    """The fake broker with a raw listener for TOPIC."""
+class RawListener:
+    """The raw connections of a broker. `run` runs its loop, and those of brokers beside it."""
 
-    def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
-        given = {"raw_listeners": ":0", "raw_topic": TOPIC} | settings
-        super().__init__(store, **given)
-        assert self.broker.streams is not None
-        self.streams = self.broker.streams
-        self.limits = ConnectionLimits(self.broker, self.scheduler, self.events)
-
-    def restarted(self) -> FakeRaw:
-        self.close()
-        given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
-        return FakeRaw(self.store, **given)
+    def __init__(self, broker: InProcessBroker, run: Callable[[], None]) -> None:
+        assert broker.broker.streams is not None
+        self.streams = broker.broker.streams
+        self.scheduler = broker.scheduler
+        self.events = broker.events
+        self.limits = ConnectionLimits(broker.broker, self.scheduler, self.events)
+        self._run_loop = run
 
     def connect(self, first: bytes = b"", address: str = "192.0.2.7") -> RawClient:
         transport = FakeTransport(self.scheduler, peername=(address, 40001))
@@ -79,18 +76,32 @@ class FakeRaw(FakeBroker):
     def consumer(self, start: int = 0) -> RawClient:
         """The broker has run until it is idle."""
         client = self.connect(b"\2" + struct.pack(">Q", start))
-        self.run()
+        self._run_loop()
         return client
 
     def produce(self, *payloads: bytes) -> list[int]:
         """One batch of a producer of its own; returns the positions."""
         client = self.producer()
         client.send(*payloads)
-        self.run()
+        self._run_loop()
         positions = client.positions()
         client.transport.drop()
-        self.run()
+        self._run_loop()
         return positions
 
     def why_closed(self) -> list[str]:
         return [str(line["reason"]) for line in self.events.of("connection_closed")]
+
+
+class FakeRaw(FakeBroker, RawListener):
+    """The fake broker with a raw listener for TOPIC."""
+
+    def __init__(self, store: MemoryStore | None = None, **settings: str) -> None:
+        given = {"raw_listeners": ":0", "raw_topic": TOPIC} | settings
+        FakeBroker.__init__(self, store, **given)
+        RawListener.__init__(self, self, self.run)
+
+    def restarted(self) -> FakeRaw:
+        self.close()
+        given = {name.replace(".", "_"): value for name, value in self.config.given.items()}
+        return FakeRaw(self.store, **given)

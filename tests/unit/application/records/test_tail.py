@@ -10,6 +10,7 @@ from application.records.filter import RecordFilter
 from application.records.plan import MAX_PARTITIONS
 from application.records.tail import Tail, Tailed
 from application.topics.partitions import MorePartitions
+from domain.cluster.nodes import Leader
 from domain.errors import InvalidRequest, StorageFailed
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
@@ -161,15 +162,17 @@ def test_records_that_do_not_match_are_skipped(fake: FakeBroker) -> None:
     assert values(results_of(pending)[0]) == ["xy"]
 
 
-@pytest.mark.parametrize("deleted", [False, True])
-def test_a_tail_ends_with_the_broker_or_the_topic(fake: FakeBroker, deleted: bool) -> None:
+@pytest.mark.parametrize("end", ["stopped", "deleted", "moved"])
+def test_a_tail_ends_with_the_broker_or_the_topic(fake: FakeBroker, end: str) -> None:
     pending = fake.broker.messages.tail.open("t").next()
     fake.run()
-    if deleted:
-        fake.broker.topics.delete_topics.delete([fake.existing()])
-        fake.run()
-    else:
+    if end == "stopped":
         fake.broker.messages.fetch.release()
+    elif end == "deleted":
+        fake.broker.topics.delete_topics.delete([fake.existing()])
+    else:
+        fake.placement.move(fake.existing().partition_ids[1], Leader(2, 1))
+    fake.run()
     assert results_of(pending) == [None]
 
 
