@@ -286,8 +286,9 @@ class Catalog:
         return partition is not None and partition.broken is None
 
     def loaded_partition(self, topic: Topic, index: int) -> Partition | None:
-        """Also one that cannot be read."""
-        return self._loaded.get(topic.partition_ids[index])
+        """Also one that cannot be read; None, too, if there is none."""
+        ids = topic.partition_ids
+        return self._loaded.get(ids[index]) if 0 <= index < len(ids) else None
 
     def loaded(self) -> list[Partition]:
         return list(self._loaded.values())

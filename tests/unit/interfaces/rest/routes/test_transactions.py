@@ -41,6 +41,21 @@ def test_an_open_transaction_has_the_partitions_that_it_holds_back(
     assert facts(one, "state", "open_for_ms", "partitions") == ("COMPLETE_COMMIT", None, [])
 
 
+def test_a_transaction_may_have_a_partition_that_was_deleted(admin: FakeAdmin) -> None:
+    admin.fake.topic("t", 6)
+    producer = TransactionalProducer(admin.fake)
+    producer.init()
+    producer.sent(5)
+    admin.request("DELETE", "/topics/t")
+    admin.fake.topic("t", 1)
+    response = admin.get("/transactions")
+    assert response.status == 200
+    [one] = response.json["data"]
+    [partition] = one["partitions"]
+    names = ("topic_name", "partition_id", "first_offset", "high_watermark")
+    assert facts(partition, *names) == ("t", 5, None, None)
+
+
 def test_a_transaction_is_aborted_and_its_producer_fenced(
     admin: FakeAdmin, producer: TransactionalProducer
 ) -> None:
