@@ -71,6 +71,7 @@ from application.transactions.expiry import TransactionExpiry
 from application.transactions.late import LateTransactions
 from application.transactions.listing import ListTransactionsService
 from application.transactions.registry import TransactionRegistry
+from application.transactions.take_over import TakeOverService
 from application.transactions.verification import TransactionVerification
 from domain.configs.broker import BrokerConfig
 from domain.errors import StorageFailed
@@ -141,6 +142,7 @@ class TransactionServices:
     registry: TransactionRegistry
     coordinators: Coordinators
     coordinator: TransactionCoordinator
+    take_over: TakeOverService
     ends: Ends
     verification: TransactionVerification
     #: None of a broker that is alone.

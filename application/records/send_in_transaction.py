@@ -15,6 +15,7 @@ from application.records.send import Delivered, OutgoingRecord, SendService, mes
 from application.state.catalog import Catalog
 from application.transactions.coordinator import SupportedOperation, TransactionCoordinator
 from application.transactions.produce_admission import ProduceAdmission
+from application.transactions.take_over import TakeOverService
 from domain.errors import BrokerError
 from domain.messages.batch import TRANSACTIONAL
 from domain.messages.building import build_batch
@@ -41,6 +42,7 @@ class SendInTransaction:
         send: SendService,
         produce: ProduceService,
         coordinator: TransactionCoordinator,
+        take_over: TakeOverService,
         background: Runner,
         clock: Clock,
         checksum: Checksum,
@@ -49,6 +51,7 @@ class SendInTransaction:
         self._send = send
         self._produce = produce
         self._coordinator = coordinator
+        self._take_over = take_over
         self._background = background
         self._clock = clock
         self._checksum = checksum
@@ -70,7 +73,7 @@ class SendInTransaction:
             return not_writable_error(topic_name)
         timeout_ms = min(TIMEOUT_MS, self._coordinator.max_timeout_ms)
         try:
-            producer = yield self._coordinator.init_producer_id(transactional_id, timeout_ms, None)
+            producer = yield from self._take_over.job(transactional_id, timeout_ms)
             if isinstance(producer, BrokerError):
                 return producer
             batches = yield from self._batches(topic, groups, producer)

@@ -131,7 +131,7 @@ class TransactionCoordinator:
         )
         after = decisions.init_producer_id(before, timeout_ms, expected, new_producer_id, now_ms)
         self._registry.put(after)
-        return self._when_durable(transactional_id, after.producer)
+        return self.when_durable(transactional_id, after.producer)
 
     # ---- AddPartitionsToTxn, AddOffsetsToTxn, and requests that add implicitly
 
@@ -142,13 +142,13 @@ class TransactionCoordinator:
         partitions: Iterable[TopicPartition],
     ) -> Later[None]:
         self._add(transactional_id, producer, (frozenset(partitions), NO_GROUPS), TV_0)
-        return self._when_durable(transactional_id, None)
+        return self.when_durable(transactional_id, None)
 
     def add_offsets(
         self, transactional_id: str, producer: ProducerIdAndEpoch, group_id: str
     ) -> Later[None]:
         self._add(transactional_id, producer, (NO_PARTITIONS, frozenset({group_id})), TV_0)
-        return self._when_durable(transactional_id, None)
+        return self.when_durable(transactional_id, None)
 
     def verify_partition(
         self, transactional_id: str, producer: ProducerIdAndEpoch, partition: TopicPartition
@@ -258,7 +258,7 @@ class TransactionCoordinator:
             # Another broker may coordinate the next transaction of this producer.
             self._registry.check_lease()
         after = before if prepared is None else self._ends.end(prepared)
-        return self._when_durable(transactional_id, after.next_producer)
+        return self.when_durable(transactional_id, after.next_producer)
 
     # ----
 
@@ -280,7 +280,7 @@ class TransactionCoordinator:
         new.then(given, result.fail)
         return result
 
-    def _when_durable(self, transactional_id: str, value: R) -> Later[R]:
+    def when_durable(self, transactional_id: str, value: R) -> Later[R]:
         result: Later[R] = Pending()
 
         def done(failure: StorageFailed | None) -> None:

@@ -31,6 +31,7 @@ class TransactionRegistry(Aggregates[str, Change]):
         self._commits = commits
         self._coordinators = coordinators
         self._by_id: dict[str, Transaction] = {}
+        self._when_ended: dict[str, list[Callable[[], None]]] = {}
         self.runtime: Runtime[str, Change] = Runtime(self)
         self.load(coordinators.is_here)
 
@@ -43,6 +44,7 @@ class TransactionRegistry(Aggregates[str, Change]):
         self.runtime.drop(transactional_ids)
         for one in filter(transactional_ids, list(self._by_id)):
             del self._by_id[one]
+            self._call_ended(one)
 
     def __iter__(self) -> Iterator[Transaction]:
         """As they are now: the caller may change them."""
@@ -83,6 +85,20 @@ class TransactionRegistry(Aggregates[str, Change]):
         change = Change(self.find(transactional_id), after)
         self.runtime.persist(transactional_id, (change,), ignore)
 
+    def when_ended(self, transactional_id: str, call: Callable[[], None]) -> None:
+        """Calls back when no transaction of this id is ending here."""
+        self._when_ended.setdefault(transactional_id, []).append(call)
+        if not self._is_ending(transactional_id):
+            self._call_ended(transactional_id)
+
+    def _is_ending(self, transactional_id: str) -> bool:
+        found = self.find(transactional_id)
+        return found is not None and found.is_prepared
+
+    def _call_ended(self, transactional_id: str) -> None:
+        for call in self._when_ended.pop(transactional_id, ()):
+            call()
+
     def _set(self, transactional_id: str, value: Transaction | None) -> None:
         if value is None:
             self._by_id.pop(transactional_id, None)
@@ -97,6 +113,11 @@ class TransactionRegistry(Aggregates[str, Change]):
     def stage(self, transactional_id: str, changes: Sequence[Change], done: Done) -> None:
         self._repository.save(transactional_id, changes[-1].after)
         self._commits.when_committed(done)
+
+    def committed(self, transactional_id: str, changes: Sequence[Change]) -> None:
+        # Not when it is decided: what is called may decide on it, too.
+        if transactional_id in self._when_ended and not self._is_ending(transactional_id):
+            self._call_ended(transactional_id)
 
     def lost(self, transactional_id: str, changes: Sequence[Change], first: bool) -> None:
         if first:

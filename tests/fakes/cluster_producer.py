@@ -136,3 +136,25 @@ class ClusterProducer:
     def end(self, committed: bool = True) -> int:
         request = request_for("end_txn", **self._fields, committed=committed)
         return int(ask(self.coordinator, request, 3).error_code)
+
+
+def begun_on_two_brokers() -> ClusterProducer:
+    """With a record in both partitions of `t`, which brokers 1 and 2 lead. Broker 1 coordinates."""
+    shared = SharedStore()
+    for node_id in (1, 2):
+        shared.start(
+            node_id,
+            offsets_topic="on",
+            offsets_topic_num_partitions="1",
+            transaction_state_log_num_partitions="1",
+            default_replication_factor="2",
+        )
+    shared.topic("t", 2)
+    producer = ClusterProducer(shared)
+    assert producer.init() == 0
+    assert producer.add(0, 1) == {0}
+    for index in range(2):
+        assert producer.produce(index) == {0}
+    assert producer.coordinator is shared.brokers[1]
+    assert {producer.leader(index).config.node_id for index in range(2)} == {1, 2}
+    return producer

@@ -237,7 +237,14 @@ def make_broker(
             browse=browse,
             send=send,
             send_in_transaction=SendInTransaction(
-                catalog, send, produce, transactions.coordinator, background, clock, crc32c
+                catalog,
+                send,
+                produce,
+                transactions.coordinator,
+                transactions.take_over,
+                background,
+                clock,
+                crc32c,
             ),
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(

@@ -19,6 +19,7 @@ from application.transactions.listing import ListTransactionsService
 from application.transactions.moves import TransactionMoves
 from application.transactions.registry import TransactionRegistry
 from application.transactions.state_topic import TransactionsInTopic
+from application.transactions.take_over import TakeOverService
 from application.transactions.verification import TransactionVerification
 from domain.topics.topic import TRANSACTION_TOPIC
 from infrastructure.patterns import compile_pattern
@@ -57,6 +58,7 @@ def make_transactions(
         registry=registry,
         coordinators=coordinators,
         coordinator=coordinator,
+        take_over=TakeOverService(registry, coordinator, background),
         ends=ends,
         verification=verification,
         requested_markers=requested_markers,

@@ -53,9 +53,7 @@ class TransactionRoutes(Routes):
         """Aborts the open transaction, if there is one, and fences the producer."""
         found = self._transaction(transactional_id)
         outcome = await value_of(
-            self._broker.transactions.coordinator.init_producer_id(
-                transactional_id, found.timeout_ms, None
-            )
+            self._broker.transactions.take_over.run(transactional_id, found.timeout_ms)
         )
         if isinstance(outcome, BrokerError):
             raise outcome
