@@ -2,7 +2,8 @@
 
 Batches are copied in order as they are stored: compressed, with keys, headers and timestamps. They
 get new offsets, and no producer id: sequence numbers are valid in one log only. Of transactions the
-committed records are copied; a copy ends at the last stable offset.
+committed records are copied; a copy ends at the last stable offset. One broker copies them, in its
+memory: where several lead the partitions, a client does it (`ottla topic clone`).
 """
 
 from __future__ import annotations
@@ -20,18 +21,29 @@ from application.ports.checksum import Checksum
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
+from application.ports.placement import Placement
 from application.ports.request_log import NO_CLIENT, Requester
 from application.ports.transaction_index import TransactionIndex
 from application.state.catalog import Catalog
 from application.state.commits import Commits
 from application.topics.create import Created, CreateTopicsService, NewTopic
 from application.topics.delete import DeleteTopicsService
-from domain.errors import BrokerError, InvalidRequest, UnknownTopicOrPartition
+from domain.errors import (
+    BrokerError,
+    InvalidRequest,
+    NotLeaderOrFollower,
+    UnknownTopicOrPartition,
+)
 from domain.messages.batch import CONTROL, RecordBatch, batches_in, next_offset
 from domain.messages.building import build_batch, without_producer
 from domain.partitions.partition import Partition
 from domain.partitions.transactions import AbortedTransaction
 from domain.topics.topic import Topic
+
+SEVERAL_BROKERS = (
+    "With several brokers use `ottla topic clone`, which copies records over the wire: "
+    "none of them leads all partitions of both topics"
+)
 
 #: Per commit: read, copied and staged in about a millisecond.
 BYTES_PER_SLICE = 256 * 1024
@@ -49,6 +61,7 @@ class CloneService:
     def __init__(
         self,
         catalog: Catalog,
+        placement: Placement,
         create: CreateTopicsService,
         delete: DeleteTopicsService,
         log: LogStore,
@@ -59,6 +72,7 @@ class CloneService:
         background: Runner,
     ) -> None:
         self.catalog = catalog
+        self._placement = placement
         self._create = create
         self._delete = delete
         self.log = log
@@ -74,6 +88,7 @@ class CloneService:
         name: str,
         configs: Mapping[str, str | None],
         by: Requester = NO_CLIENT,
+        with_records: bool = False,
     ) -> list[Created] | Pending[list[Created]]:
         """Creates the topic. `configs` replace those of its source; None removes one.
 
@@ -82,6 +97,8 @@ class CloneService:
         source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
+        if with_records and len(self._placement.nodes()) > 1:
+            raise InvalidRequest(SEVERAL_BROKERS)
         merged = {**source.configs, **configs}
         present = {key: value for key, value in merged.items() if value is not None}
         return self._create.create(
@@ -108,8 +125,11 @@ class CloneService:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
         pairs = []
         for index in range(len(target.partition_ids)):
-            of_source = self.catalog.partition(source, index)
-            of_target = self.catalog.partition(target, index)
+            try:
+                of_source = self.catalog.partition(source, index)
+                of_target = self.catalog.partition(target, index)
+            except NotLeaderOrFollower as elsewhere:
+                raise InvalidRequest(SEVERAL_BROKERS) from elsewhere
             if of_source is None or of_target is None:
                 raise InvalidRequest("The topics have different numbers of partitions")
             pairs.append((of_source, of_target))
@@ -149,8 +169,9 @@ class Copying:
         if not self._left:
             return
         source, target, end = self._left[0]
-        if not (self._service.catalog.holds(source) and self._service.catalog.holds(target)):
-            raise UnknownTopicOrPartition("One of the topics was deleted")
+        for one in (source, target):
+            if not self._service.catalog.holds(one):
+                self._refuse(one)
         if target.broken is not None:
             raise target.broken
         start = max(self._position, source.log_start_offset)
@@ -172,6 +193,12 @@ class Copying:
         if not data or self._position >= end:
             del self._left[0]
             self._position = -1
+
+    def _refuse(self, partition: Partition) -> None:
+        unavailable = self._service.catalog.unavailable_error
+        if isinstance(unavailable(partition.partition_id, partition.topic), NotLeaderOrFollower):
+            raise InvalidRequest(SEVERAL_BROKERS)
+        raise UnknownTopicOrPartition("One of the topics was deleted")
 
     def _copy_of(self, batch: RecordBatch, start: int) -> RecordBatch | None:
         if not batch.count:  # compaction left it for its producer, which the copy does not have

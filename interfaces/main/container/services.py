@@ -249,6 +249,7 @@ def make_broker(
             tail=TailService(catalog, browse, purgatory, background),
             clone=CloneService(
                 catalog,
+                core.placement,
                 create_topics,
                 delete_topics,
                 log,

@@ -56,7 +56,8 @@ class CloneRoutes(Routes):
         if body.records:
             exchange.require(Operation.WRITE, ResourceType.TOPIC, body.topic_name)
         configs, by = texts_of(body.configs), exchange.requester
-        created = await only(lambda: clone.create(topic_name, body.topic_name, configs, by))
+        name, with_records = body.topic_name, body.records
+        created = await only(lambda: clone.create(topic_name, name, configs, by, with_records))
         if not body.records:
             return JsonResponse(self._topic_body(created, self._urls(request)), 201)
         try:

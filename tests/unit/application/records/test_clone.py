@@ -5,7 +5,13 @@ import pytest
 from application.partitions.delete_records import RecordsToDelete
 from application.ports.log_store import NotInMemory
 from application.records.clone import Cloned, Copying
-from domain.errors import BrokerError, StorageFailed, TopicAlreadyExists, UnknownTopicOrPartition
+from domain.errors import (
+    BrokerError,
+    InvalidRequest,
+    StorageFailed,
+    TopicAlreadyExists,
+    UnknownTopicOrPartition,
+)
 from domain.messages.batch import LOG_APPEND_TIME, RecordBatch
 from domain.topics.topic import Topic
 from infrastructure.codecs.checksum import crc32c
@@ -13,6 +19,7 @@ from tests.fakes.batches import GZIP, ZSTD, record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.compaction import compact
 from tests.fakes.results import results_of
+from tests.fakes.shared_store import SharedStore
 from tests.fakes.stored import batches_of, stored_messages
 from tests.fakes.transactions import append_in_transaction, end_transaction
 
@@ -187,3 +194,19 @@ def test_a_copy_is_created_and_removed_with_the_right() -> None:
     assert fake.broker.catalog.topic("u") is None
     fake.broker.messages.clone.remove(created)
     fake.run()
+
+
+def test_a_clone_ends_when_another_broker_leads_one_of_its_partitions() -> None:
+    shared = SharedStore()
+    alone = shared.start(1, default_replication_factor="1")
+    shared.topic("t", 1)
+    alone.appended(record_batch(["a"]))
+    created = alone.topic("c", 1)
+    copying = alone.broker.messages.clone.copy("t", created)
+    shared.start(2)
+    alone.broker.topics.replicas.reassign([(("c", 0), [2])])
+    shared.run()
+    assert alone.leader(created.partition_ids[0])[0] == 2
+    [refused] = results_of(copying.next())
+    assert isinstance(refused, InvalidRequest)
+    assert "`ottla topic clone`" in refused.message

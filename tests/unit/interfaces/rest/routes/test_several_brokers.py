@@ -158,6 +158,16 @@ def test_what_another_broker_has_is_misdirected(admin: FakeAdmin) -> None:
     assert admin.get("/brokers/3/configs").json["error_code"] == 40411
 
 
+def test_records_are_not_cloned_where_several_brokers_lead(admin: FakeAdmin) -> None:
+    admin.fake.topic("u", 3)
+    refused = admin.post("/topics/u:clone", {"topic_name": "c", "records": True})
+    assert (refused.status, refused.json["error_code"]) == (400, 40002)
+    assert "`ottla topic clone`" in refused.json["message"]
+    assert admin.get("/topics/c").status == 404, "nothing was created"
+    unknown = admin.post("/topics/x:clone", {"topic_name": "c", "records": True})
+    assert unknown.json["error_code"] == 40403
+
+
 def test_a_reassignment_under_way_is_shown(shared: SharedStore, admin: FakeAdmin) -> None:
     assert admin.get("/topics/t/partitions/0/reassignment").status == 404
     shared.start(3)
