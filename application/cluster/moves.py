@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from application.background.job import COMMIT, Job
-from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.cluster.registrations import Registrations
 from application.cluster.replica_assignment import NOT_NEEDED
@@ -54,20 +53,16 @@ class Moves:
         self._watches = [each for each in self._watches if not each()]
 
     def check(self) -> None:
-        """May raise NotInMemory (`ClusterChanges.check`)."""
+        """Before `elect_preferred` or `reassign`, in the same call. May raise NotInMemory
+        (`ClusterChanges.check`).
+        """
         self._cluster_changes.check()
 
     def _change(self, decide: Callable[[Outcomes], list[RegistrationChange]]) -> Job[Outcomes]:
         """The outcomes, and StorageFailed of partitions that are changed, if that is lost."""
-
-        def stage() -> tuple[Outcomes, list[RegistrationChange]]:
-            self.check()
-            refused: Outcomes = {}
-            changes = decide(refused)
-            self._registrations.save(changes)
-            return refused, changes
-
-        outcomes, changes = yield from loaded(stage)
+        outcomes: Outcomes = {}
+        changes = decide(outcomes)
+        self._registrations.save(changes)
         failure = yield COMMIT
         return {**outcomes, **dict.fromkeys((each for each, _ in changes), failure)}
 

@@ -242,6 +242,19 @@ def test_an_election_times_out_if_the_leader_does_not_hand_over(moved: SharedSto
     assert described(moved.brokers[1])[1][0] == 2
 
 
+def test_an_election_or_reassignment_takes_the_right_to_change_once(moved: SharedStore) -> None:
+    broker = moved.brokers[1]
+    replicas, changes = broker.broker.topics.replicas, broker.changes
+    for call in (
+        lambda: replicas.elect([("t", 1)], True, 30),
+        lambda: replicas.reassign([(("t", 0), [2, 3])]),
+    ):
+        moved.run()
+        before = changes.checks
+        call()
+        assert changes.checks == before + 1
+
+
 def test_an_election_that_is_not_durable_fails(moved: SharedStore) -> None:
     moved.brokers[1].commit.fail_next()
     assert elect(moved.brokers[1], [1]) == {1: STORAGE}
