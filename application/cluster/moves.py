@@ -11,22 +11,21 @@ from functools import partial
 from application.background.job import COMMIT, Job
 from application.background.runner import Runner
 from application.cluster.registrations import Registrations
-from application.cluster.replica_assignment import NOT_NEEDED
 from application.ports.cluster_changes import ClusterChanges
 from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.registration_repository import RegistrationChange
 from domain.cluster.registration import PartitionRegistration
+from domain.cluster_errors import (
+    ElectionNotNeeded,
+    NoReassignmentInProgress,
+    PreferredLeaderNotAvailable,
+)
 from domain.errors import (
     BrokerError,
     InvalidReplicationFactor,
     RequestTimedOut,
     UnknownTopicOrPartition,
-)
-from domain.topics.errors import (
-    ElectionNotNeeded,
-    NoReassignmentInProgress,
-    PreferredLeaderNotAvailable,
 )
 
 #: Of each partition; None: done.
@@ -90,7 +89,7 @@ class Moves:
             if one is None:
                 refused[each] = UnknownTopicOrPartition()
             elif one.leader == one.preferred:
-                refused[each] = ElectionNotNeeded(NOT_NEEDED)
+                refused[each] = ElectionNotNeeded()
             elif one.preferred not in alive or one.is_reassigned:
                 refused[each] = _not_available()
             else:

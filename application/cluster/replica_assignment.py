@@ -8,9 +8,6 @@ from domain.cluster.nodes import Node
 from domain.errors import InvalidReplicaAssignment, InvalidReplicationFactor
 from domain.topics.topic import Topic
 
-#: Of elections.
-NOT_NEEDED = "Leader election not needed for topic partition."
-
 
 class ReplicaAssignment:
     """Of a broker that is the whole cluster."""

@@ -11,8 +11,8 @@ from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.state.commits import Commits
 from domain.cluster.nodes import BrokerRegistration, BrokerState, Node
+from domain.cluster_errors import BrokerIdNotRegistered
 from domain.errors import InvalidRequest, StorageFailed
-from domain.topics.errors import BrokerIdNotRegistered
 
 
 class ClusterService:

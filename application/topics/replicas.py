@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from application.cluster.replica_assignment import NOT_NEEDED, ReplicaAssignment
+from application.cluster.replica_assignment import ReplicaAssignment
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.cluster.registration import PartitionRegistration
-from domain.errors import (
-    BrokerError,
-    UnknownTopicOrPartition,
-)
-from domain.topics.errors import ElectionNotNeeded, NoReassignmentInProgress
+from domain.cluster_errors import ElectionNotNeeded, NoReassignmentInProgress
+from domain.errors import BrokerError, UnknownTopicOrPartition
 from domain.topics.topic import Topic
 
 if TYPE_CHECKING:
@@ -29,6 +26,10 @@ Place = tuple[str, int]
 Reassignment = tuple[Place, Sequence[int] | None]
 #: None: done.
 Outcomes = dict[Place, BrokerError | None]
+
+#: Kafka's words for an unknown topic, and an unknown partition.
+_TO_REASSIGN = "Unable to find a topic named {0}.", "Unable to find partition {0}:{1}."
+_TO_ELECT = "No such topic as {0}", "No such partition as {0}-{1}"
 
 
 class ReplicasService:
@@ -54,7 +55,7 @@ class ReplicasService:
         for number, (place, replicas) in enumerate(requested):
             error = None
             try:
-                partition_id = self._find(place)
+                partition_id = self._find(place, _TO_REASSIGN)
                 if replicas is not None:
                     self._assignment.check_replicas(replicas)
                 elif self._moves is None:
@@ -110,8 +111,8 @@ class ReplicasService:
         ids: dict[Place, int] = {}
         for place in places:
             try:
-                ids[place] = self._find_for_election(place)
-                outcomes[place] = ElectionNotNeeded(NOT_NEEDED)
+                ids[place] = self._find(place, _TO_ELECT)
+                outcomes[place] = ElectionNotNeeded()
             except UnknownTopicOrPartition as unknown:
                 outcomes[place] = unknown.as_value()
         if self._moves is None or not is_preferred or not ids:
@@ -124,24 +125,11 @@ class ReplicasService:
         if self._moves is not None:
             self._moves.check()
 
-    def _find(self, place: Place) -> int:
+    def _find(self, place: Place, words: tuple[str, str]) -> int:
         name, index = place
-        ids = self._partition_ids(name)
-        if not ids:
-            raise UnknownTopicOrPartition(f"Unable to find a topic named {name}.")
-        if not 0 <= index < len(ids):
-            raise UnknownTopicOrPartition(f"Unable to find partition {name}:{index}.")
-        return ids[index]
-
-    def _find_for_election(self, place: Place) -> int:
-        name, index = place
-        ids = self._partition_ids(name)
-        if not ids:
-            raise UnknownTopicOrPartition(f"No such topic as {name}")
-        if not 0 <= index < len(ids):
-            raise UnknownTopicOrPartition(f"No such partition as {name}-{index}")
-        return ids[index]
-
-    def _partition_ids(self, topic_name: str) -> Sequence[int]:
-        topic = self._catalog.topic(topic_name)
-        return () if topic is None else topic.partition_ids
+        topic = self._catalog.topic(name)
+        ids = () if topic is None else topic.partition_ids
+        if 0 <= index < len(ids):
+            return ids[index]
+        unknown_topic, unknown_partition = words
+        raise UnknownTopicOrPartition((unknown_partition if ids else unknown_topic).format(*place))

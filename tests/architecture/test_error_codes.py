@@ -9,17 +9,16 @@ from types import ModuleType
 import pytest
 from kio.schema.errors import ErrorCode
 
-from domain import errors
+from domain import cluster_errors, errors
 from domain.errors import BrokerError
 from domain.security import errors as security_errors
-from domain.topics import errors as cluster_errors
 from interfaces.kafka.requests.error_codes import CODES, NAMES, UNKNOWN_SERVER_ERROR
 from tests.architecture.repository import ROOT
 
 #: Files with the one tree, and a drawing of their part of it on top.
 FILES = {
     "domain/errors.py": errors,
-    "domain/topics/errors.py": cluster_errors,
+    "domain/cluster_errors.py": cluster_errors,
     "domain/security/errors.py": security_errors,
 }
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from application.ports.pending import later
 from application.topics.replicas import Outcomes
+from domain.cluster_errors import ElectionNotNeeded
 from domain.errors import BrokerError, InvalidRequest
-from domain.topics.errors import ElectionNotNeeded
 from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.elect_leaders import (
     ElectLeadersRequest,

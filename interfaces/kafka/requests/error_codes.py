@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from domain import cluster_errors as cluster
 from domain import errors
 from domain.errors import BrokerError
 from domain.security import errors as security
-from domain.topics import errors as cluster
 
 #: For bugs; the log has the traceback.
 UNKNOWN_SERVER_ERROR = -1

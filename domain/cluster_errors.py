@@ -4,7 +4,8 @@ BrokerError
   ElectionNotNeeded  PreferredLeaderNotAvailable  NoReassignmentInProgress
   BrokerIdNotRegistered
 
-Error codes are in `interfaces/kafka/requests/error_codes.py` only.
+Not in domain/cluster/, which domain/errors.py imports. Error codes are in
+`interfaces/kafka/requests/error_codes.py` only.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from domain.errors import BrokerError
 
 
 class ElectionNotNeeded(BrokerError):
-    pass
+    def __init__(self) -> None:
+        super().__init__("Leader election not needed for topic partition.")
 
 
 class PreferredLeaderNotAvailable(BrokerError):
