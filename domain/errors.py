@@ -217,7 +217,7 @@ class InvalidTxnState(BrokerError):
 
 
 class NotEnoughReplicas(BrokerError):
-    """A transaction of the producer ends: a retry succeeds."""
+    """Fewer copies than min.insync.replicas, or a transaction that ends: a retry may succeed."""
 
 
 class ConcurrentTransactions(BrokerError):

@@ -50,7 +50,7 @@ class LeaderEpochs:
         return self._epochs[-1] if self._epochs else NO_EPOCH
 
     def begin(self, epoch: int, offset: int) -> None:
-        """Ignores earlier epochs; an epoch without batches is reindexd by the next one."""
+        """Ignores earlier epochs; an epoch without batches is replaced by the next one."""
         if epoch <= self.latest:
             return
         if self._starts and self._starts[-1] == offset:

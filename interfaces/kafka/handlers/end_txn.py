@@ -4,7 +4,8 @@
  4  TRANSACTION_ABORTABLE (KIP-890; not used)
  5  transaction version 2: the producer's next id and epoch (KIP-890)
 
-The markers, the offsets and the end are in the commit that the response waits for.
+The response waits for the commit with the decision. Markers, offsets and the end are in it, too; in
+later ones where other brokers lead partitions, or a partition is not in memory.
 """
 
 from __future__ import annotations
