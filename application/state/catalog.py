@@ -24,7 +24,7 @@ from domain.partitions.leader_epochs import NO_EPOCH, check_leader_epoch
 from domain.partitions.partition import Partition
 from domain.partitions.producers import Producers
 from domain.partitions.traffic import Traffic
-from domain.topics.topic import Topic, collision_key
+from domain.topics.topic import OFFSETS_TOPIC, Topic, collision_key
 
 
 class Catalog:
@@ -292,6 +292,16 @@ class Catalog:
 
     def loaded(self) -> list[Partition]:
         return list(self._loaded.values())
+
+    @property
+    def offsets_partitions(self) -> int:
+        """Of `__consumer_offsets`, one of which stands for a group. Without the topic those that it
+        would have.
+        """
+        topic = self.topic(OFFSETS_TOPIC)
+        if topic is None:
+            return self._config.offsets_topic_num_partitions
+        return len(topic.partition_ids)
 
     def partition_count(self) -> int:
         return sum(len(topic.partition_ids) for topic in self._by_name.values())

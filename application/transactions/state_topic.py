@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from application.partitions.internal_topic import InternalTopic
 from application.ports.transaction_repository import TransactionRepository
+from application.state.catalog import Catalog
 from application.state.features import Features
 from domain.topics.internal_records import Record
 from domain.transactions.state_record import places_of, transaction_key, transaction_record
@@ -22,13 +23,12 @@ class TransactionsInTopic:
         repository: TransactionRepository,
         topic: InternalTopic,
         features: Features,
-        offsets_partitions: int,
+        catalog: Catalog,
     ) -> None:
-        """`offsets_partitions`: those of __consumer_offsets, one of which stands for a group."""
         self._repository = repository
         self._topic = topic
         self._features = features
-        self._offsets_partitions = offsets_partitions
+        self._catalog = catalog
 
     def load(self, includes: Callable[[str], bool] | None = None) -> Iterable[Transaction]:
         return self._repository.load(includes)
@@ -43,5 +43,5 @@ class TransactionsInTopic:
     def _record(self, transactional_id: str, transaction: Transaction | None) -> Record:
         if transaction is None:
             return transaction_key(transactional_id), None
-        places = places_of(transaction, self._offsets_partitions)
+        places = places_of(transaction, self._catalog.offsets_partitions)
         return transaction_record(transaction, places, self._features.transaction_version)

@@ -39,7 +39,7 @@ def _state(transactional_id: str, call: Call) -> TransactionState:
         producer_epoch=found.epoch,
         topics=[
             topic
-            for topic in _topics(found, call.broker.config.offsets_topic_num_partitions)
+            for topic in _topics(found, call.broker.catalog.offsets_partitions)
             if call.allows(Operation.DESCRIBE, ResourceType.TOPIC, topic.topic)
         ],
     )

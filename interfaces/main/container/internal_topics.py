@@ -28,10 +28,7 @@ class InternalTopics:
         self.transactions = None
         if self._transactions is not None:
             self.transactions = TransactionsInTopic(
-                core.transactions,
-                self._transactions,
-                features,
-                core.config.offsets_topic_num_partitions,
+                core.transactions, self._transactions, features, core.catalog
             )
 
     def _opened(self, name: str) -> InternalTopic | None:

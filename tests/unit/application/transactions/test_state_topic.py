@@ -9,6 +9,8 @@ from domain.errors import BrokerError
 from domain.features import TRANSACTION_VERSION
 from domain.topics.internal_records import partition_of
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from domain.transactions.state_record import transaction_record
+from domain.transactions.transaction import TV_2
 from tests.fakes.broker import FakeBroker
 from tests.fakes.groups import committed
 from tests.fakes.offsets_topic import keyed_records
@@ -141,3 +143,17 @@ def test_offsets_of_a_transaction_are_no_records_of_the_other_topic_until_its_en
     assert fake.commit.count == before + 1
     assert fake.partition(OFFSETS_TOPIC, 0).high_watermark == 1
     assert states_of(fake)[-1] == Written("tx", COMPLETE_COMMIT, 1)
+
+
+def test_a_group_has_the_partition_that_the_topic_gives_it(fake: FakeBroker) -> None:
+    """Whatever the setting is by now."""
+    fake.close()
+    fake = FakeBroker(fake.store, **SETTINGS | {"offsets_topic_num_partitions": "50"})
+    fake.broker.start_upkeep()
+    producer = TransactionalProducer(fake)
+    producer.init()
+    assert partition_of("group", 50) != 0
+    producer.coordinator.add_offsets("tx", producer.producer, "group")
+    fake.run()
+    expected = transaction_record(producer.transaction, [(OFFSETS_TOPIC, 0)], TV_2)
+    assert list(keyed_records(fake, TRANSACTION_TOPIC))[-1] == expected
