@@ -24,7 +24,8 @@ from interfaces.kafka.wire.messages.describe_quorum import (
 
 FIRST_WITH_NODES = 2
 METADATA_LOG = ("__cluster_metadata", [0])
-#: The first leader is the only one.
+#: Also of later controllers: there are no elections (`application/cluster/controller.py`), so no
+#: epoch counts them. Clients only show it (kafka-metadata-quorum.sh).
 LEADER_EPOCH = 1
 
 
