@@ -86,6 +86,21 @@ def test_a_store_is_opened_with_all_its_tails(relayed: RelayedPostgres, tiny: Re
     assert relayed.tails() == [1, 2, 3, 4, 5, 6]
 
 
+@later
+def test_what_is_dead_in_the_current_tail_is_known_after_the_next_start(
+    relayed: RelayedPostgres,
+) -> None:
+    store = relayed.open()
+    store.keep(0, 1)
+    store.trim(1)
+    assert store.commit() is None
+    store.close()
+    [(dead_bytes,)] = relayed.execute("select dead from ottla_tails")
+    assert dead_bytes == len(batch(0))
+    current = relayed.open().storage.log._contents.tails._tails[1]
+    assert current.dead_bytes == dead_bytes
+
+
 def test_a_new_tail_that_is_refused_begins_later(
     relayed: RelayedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -315,8 +315,9 @@ class Contents:
             for partition_id in new:
                 self._forget_log(partition_id)
                 if partition_id in gained.ends:
-                    self.runs.put(partition_id, gained.runs[partition_id])
+                    # First: the thread that writes may move what has runs, up to the end.
                     self.ends[partition_id] = gained.ends[partition_id]
+                    self.runs.put(partition_id, gained.runs[partition_id])
             self.tails.add_known(gained.tails)
             self.take_markers(gained.markers)
 

@@ -21,7 +21,8 @@ from infrastructure.storage.postgresql.tails import Tails, tail_rows, unused_row
 
 #: Something else reads the table, as a backup, which may take hours; or the server is away.
 RETRY_S = 10.0
-#: Between two looks for what no broker drops: the one that did not need it any more was killed.
+#: Between two looks for what other brokers have freed, and for what no broker drops: the one that
+#: did not need it any more was killed.
 SEARCH_S = 60.0
 #: Others that read the table wait for so long.
 _LOCK_TIMEOUT = "set local lock_timeout = '100ms'"
@@ -81,9 +82,9 @@ class Dropping:
             dropped += (tail for tail in tails if self._drop(connection, tail))
             if monotonic() >= self._next_search_s:
                 self._next_search_s = monotonic() + SEARCH_S
+                self._tails.count_again(tail_rows(connection, self._tails.known()))
                 self._drop_strays(connection)
             if self._garbage is not None:
-                self._tails.count_again(tail_rows(connection, self._tails.objects()))
                 self._garbage.delete(connection)
             return _Dropped(dropped, len(dropped) == len(tails))
         return _Dropped(dropped, False)

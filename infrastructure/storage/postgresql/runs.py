@@ -35,7 +35,12 @@ class Span(NamedTuple):
 
 
 class Runs:
-    """Of all logs that this broker leads. Others may read while one thread changes them."""
+    """Of all logs that this broker leads.
+
+    The thread that writes changes them, and the loop with what the broker gains and loses; any
+    thread reads them. A log is changed by one of them at a time: what is gained or lost is not
+    written to.
+    """
 
     __slots__ = ("_count", "_lock", "_of")
 
@@ -50,15 +55,19 @@ class Runs:
     def put(self, partition_id: int, runs: LogRuns) -> None:
         with self._lock:
             before = self.of(partition_id)
-            more = added(before, runs)
+            more, gone = added(before, runs), LogRuns()
             if more is None:
-                self._count.subtract(run.tail for run in before)
-                more = runs
+                more, gone = runs, before
+            # First, so that a tail with runs has some at any time.
             self._count.update(run.tail for run in more)
             if runs:
                 self._of[partition_id] = runs
             else:
                 self._of.pop(partition_id, None)
+            self._count.subtract(run.tail for run in gone)
+            for tail in {run.tail for run in gone}:
+                if not self._count[tail]:
+                    del self._count[tail]
 
     def are_in(self, tail: int) -> bool:
         return self._count[tail] > 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import accumulate
+from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
@@ -32,10 +33,11 @@ _SOURCES = 10
 _SMALL_OBJECTS = 100
 
 _TAILS = "select n, written, dead, object from ottla_tails where n = any(%s) order by n"
-#: No commit counts them: after a start it is what its pages take.
+#: No commit counts what is written: after a start it is what its pages take.
 _CURRENT = """
-    select s.tail, pg_relation_size(c.oid) + pg_relation_size(c.reltoastrelid)
-    from ottla_fences s left join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
+    select s.tail, pg_relation_size(c.oid) + pg_relation_size(c.reltoastrelid), t.dead
+    from ottla_fences s left join ottla_tails t on t.n = s.tail
+    left join pg_class c on c.oid = to_regclass('ottla_tail_' || s.tail)
     where s.node_id = %s
 """
 #: By any broker.
@@ -82,7 +84,8 @@ class _Tail:
 
     @property
     def live_bytes(self) -> int:
-        return self.written_bytes - self.dead_bytes
+        """Of the current one of another broker only what is dead is known."""
+        return max(self.written_bytes - self.dead_bytes, 0)
 
     @property
     def live_part(self) -> float:
@@ -103,11 +106,16 @@ def _tail(row: TailRow) -> _Tail:
 
 
 class Tails:
-    """Changed by the thread that writes, but for `forget`."""
+    """Changed by the thread that writes; by the loop, which gains partitions and forgets tails; and
+    by the thread that drops them, which counts again what other brokers have freed.
+
+    The lock is for what changes several of the attributes, or depends on several.
+    """
 
     def __init__(self, runs: Runs, most_bytes: int = TAIL_BYTES) -> None:
         self._runs = runs
         self._most_bytes = most_bytes
+        self._lock = Lock()
         self._tails: dict[int, _Tail] = {}
         self._next_look_s = 0.0
         #: Of the broker: all new entries go there.
@@ -129,10 +137,10 @@ class Tails:
         """Raises StorageDamaged or psycopg.Error."""
         found = connection.execute(_CURRENT, (node_id,)).fetchall()
         if found:  # it writes
-            [(self.current, written_bytes)] = found
+            [(self.current, written_bytes, dead_bytes)] = found
             if written_bytes is None:
                 raise StorageDamaged(f"there is no ottla_tail_{self.current}")
-            self._tails[self.current] = _Tail(written_bytes)
+            self._tails[self.current] = _Tail(written_bytes, dead_bytes or 0)
         self.add_known(unused_rows(connection))
 
     def reload(self, connection: Rows, node_id: int, known: Iterable[TailRow]) -> None:
@@ -140,14 +148,18 @@ class Tails:
         new = Tails(self._runs, self._most_bytes)
         new.load(connection, node_id)
         new.add_known(known)
-        self._tails, self.current = new._tails, new.current
-        self._look()
+        with self._lock:
+            # The loop may have gained some meanwhile.
+            used = {one: tail for one, tail in self._tails.items() if self._runs.are_in(one)}
+            self._tails, self.current = used | new._tails, new.current
+            self._look()
 
     def add_known(self, tails: Iterable[TailRow]) -> None:
         """In which runs are that this broker has gained."""
-        for row in tails:
-            self._tails.setdefault(row.number, _tail(row))
-        self._look()
+        with self._lock:
+            for row in tails:
+                self._tails.setdefault(row.number, _tail(row))
+            self._look()
 
     def object_of(self, number: int) -> str | None:
         """Its name; None: it is a table. From any thread."""
@@ -161,46 +173,55 @@ class Tails:
 
     @property
     def written_bytes(self) -> int:
-        """To the current one."""
-        return self._tails[self.current].written_bytes
+        """To the current one. From any thread."""
+        with self._lock:
+            return self._tails[self.current].written_bytes
 
     @property
     def is_full(self) -> bool:
+        """From any thread."""
         return self.written_bytes >= self._most_bytes
 
     def begin(self, number: int) -> None:
-        self._tails[number] = _Tail()
-        self.current = number
-        self._look()
+        with self._lock:
+            self._tails[number] = _Tail()
+            self.current = number
+            self._look()
 
     def add_object(self, row: TailRow, is_joined: bool = False) -> None:
         """Until `sealed` runs may come to refer to it."""
-        self._new = row.number
-        self._tails[row.number] = _tail(row)
-        self._tails[row.number].is_joined = is_joined
+        tail = _tail(row)
+        tail.is_joined = is_joined
+        with self._lock:
+            self._new = row.number
+            self._tails[row.number] = tail
 
     def sealed(self, is_looked_for: bool) -> None:
         """`is_looked_for`: what is to be sealed next."""
-        self._new = None
-        if is_looked_for:
-            self._look()
+        with self._lock:
+            self._new = None
+            if is_looked_for:
+                self._look()
 
     def add(self, written_bytes: int) -> None:
-        self._tails[self.current].written_bytes += written_bytes
+        with self._lock:
+            self._tails[self.current].written_bytes += written_bytes
 
     def changed(self, dead: Mapping[int, int]) -> None:
         """By a commit, whose runs are put."""
-        for number, dead_bytes in dead.items():
-            if number in self._tails:
-                self._tails[number].dead_bytes += dead_bytes
-        if len(self._tails) <= _FEW or monotonic() >= self._next_look_s:
-            self._look()
+        with self._lock:
+            for number, dead_bytes in dead.items():
+                if number in self._tails:
+                    self._tails[number].dead_bytes += dead_bytes
+            if len(self._tails) <= _FEW or monotonic() >= self._next_look_s:
+                self._look()
 
     def _look(self) -> None:
+        """With the lock."""
         self._next_look_s = monotonic() + _LOOK_S
-        full = {one: tail for one, tail in list(self._tails.items()) if one != self.current}
-        self.unused = tuple(one for one in full if not self._runs.are_in(one) and one != self._new)
+        full = {one: tail for one, tail in self._tails.items() if one != self.current}
         used = {one: tail for one, tail in full.items() if self._runs.are_in(one)}
+        self.unused = tuple(one for one in full if one not in used and one != self._new)
         tables = {one: tail for one, tail in used.items() if tail.object is None}
         self.sparse = next(iter(self._sparse(tables)), None)
         self.to_seal = ()
@@ -241,7 +262,7 @@ class Tails:
         """The one with the smallest live part first; enough for an object. None is wholly live: an
         object would be written again and again.
         """
-        # Empty ones; and of current ones of other brokers nothing is counted yet.
+        # Empty ones; and of current ones of other brokers it is not known what is live.
         tails = {one: tail for one, tail in tails.items() if tail.written_bytes}
         dead_bytes = sum(tail.dead_bytes for tail in tails.values())
         live_bytes = sum(tail.live_bytes for tail in tails.values())
@@ -264,20 +285,28 @@ class Tails:
             sum(tail.live_bytes for tail in tails if tail.object is not None),
         )
 
-    def objects(self) -> list[int]:
+    def known(self) -> list[int]:
         """From any thread."""
-        return [one for one, tail in list(self._tails.items()) if tail.object is not None]
+        return list(self._tails)
 
     def count_again(self, rows: Iterable[TailRow]) -> None:
-        """Other brokers free entries of the same objects, too."""
-        for row in rows:
-            tail = self._tails.get(row.number)
-            if tail is not None:
-                tail.dead_bytes = max(tail.dead_bytes, row.dead_bytes)
-        self._look()
+        """Other brokers free entries of the same tails, too, and fill their current ones.
+
+        A commit of this broker that is persisted and not yet counted here counts twice, or not at
+        all, until the next time.
+        """
+        with self._lock:
+            for row in rows:
+                tail = self._tails.get(row.number)
+                if tail is not None:
+                    # Of a current one the row has none yet.
+                    tail.written_bytes = max(tail.written_bytes, row.written_bytes)
+                    tail.dead_bytes = row.dead_bytes
+            self._look()
 
     def forget(self, number: int) -> None:
         """It was dropped, or others need it. From any thread."""
-        if number != self.current and not self._runs.are_in(number):
-            self._tails.pop(number, None)
-        self.unused = tuple(one for one in self.unused if one != number)
+        with self._lock:
+            if number != self.current and not self._runs.are_in(number):
+                self._tails.pop(number, None)
+            self.unused = tuple(one for one in self.unused if one != number)

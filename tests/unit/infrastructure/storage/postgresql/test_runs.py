@@ -103,3 +103,14 @@ def test_tails_to_which_runs_refer() -> None:
     assert [runs.are_in(tail) for tail in (1, 2, 3)] == [False, True, False]
     assert runs.of(7) == ()
     assert runs.partition_ids() == [8]
+
+
+def test_tails_that_are_gone_are_not_counted_for_ever() -> None:
+    """Each commit may have an object of its own."""
+    runs = Runs()
+    runs.put(7, (Run(0, 1), Run(5, 2), Run(9, 1)))
+    runs.put(8, (Run(0, 2),))
+    runs.put(7, (Run(9, 3),))
+    assert [tail for tail in range(5) if runs.are_in(tail)] == [2, 3]
+    runs.put(8, ())
+    assert [*runs._count] == [3]

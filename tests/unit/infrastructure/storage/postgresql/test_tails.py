@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from infrastructure.storage.postgresql.runs import Run, Runs
+from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.tails import TailRow, Tails
 
 FULL = 100
@@ -82,6 +85,35 @@ def test_a_tail_from_which_all_was_moved_does_not_count() -> None:
     assert tails.unused == (1, 2, 3)
 
 
+def test_what_other_brokers_have_freed_counts_once_it_is_counted_again() -> None:
+    """Each of two frees less than half of tails in which both have entries."""
+    tails, runs = full_tails(*range(5))
+    runs.put(9, (Run(0, 7),))
+    tails.add_known([TailRow(7, 0, 40, None)])  # the current one of another broker
+    tails.changed(dict.fromkeys(range(1, 6), 45))
+    assert tails.sparse is None
+    tails.count_again([TailRow(number, FULL, 90 - number, None) for number in range(1, 6)])
+    assert tails.sparse == 1
+    tails.count_again([TailRow(7, FULL, 95, None)])
+    assert tails.sparse == 7, "it is full now"
+
+
+def test_the_current_tail_is_counted_again_too() -> None:
+    """Its row does not have what is written."""
+    tails, _ = full_tails()
+    tails.add(FULL)
+    tails.count_again([TailRow(1, 0, 10, None)])
+    assert tails.is_full
+    assert tails.sizes().in_database == FULL - 10
+
+
+def test_no_size_is_negative() -> None:
+    """Of the current tail of another broker only what is dead is known."""
+    tails, _ = full_tails()
+    tails.add_known([TailRow(7, 0, 40, None)])
+    assert tails.sizes().in_database == 0
+
+
 def test_an_object_is_needed_before_runs_refer_to_it() -> None:
     runs = Runs()
     tails = Tails(runs)
@@ -96,6 +128,33 @@ def test_an_object_is_needed_before_runs_refer_to_it() -> None:
     runs.put(7, ())
     tails.changed({})
     assert tails.unused == (2, 3)
+
+
+class _Gaining:
+    """A connection. While it responds, the loop gains a log with an object."""
+
+    def __init__(self, tails: Tails, runs: Runs) -> None:
+        self._tails = tails
+        self._runs = runs
+
+    def execute(self, *_: object) -> _Gaining:
+        self._runs.put(7, (Run(0, 5),))
+        self._tails.add_known([TailRow(5, FULL, 0, "name")])
+        return self
+
+    def fetchall(self) -> list[tuple[int, int, int]]:
+        return []
+
+
+def test_what_is_gained_while_a_database_is_read_again_is_known() -> None:
+    """It has lost commits."""
+    tails, runs = full_tails(3)
+    tails.reload(cast("Rows", _Gaining(tails, runs)), 1, [TailRow(3, FULL, 0, None)])
+    assert tails.object_of(5) == "name"
+    assert set(tails.known()) == {1, 3, 5}
+    runs.put(3, ())
+    tails.changed({})
+    assert 1 in tails.unused
 
 
 def objects(*sizes: tuple[int, int]) -> Tails:
