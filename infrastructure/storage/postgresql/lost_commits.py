@@ -26,8 +26,11 @@ from infrastructure.storage.repositories.leader_rows import LEADERS
 #: Of batches; most of them are in the cache, too.
 _MOST_BYTES = 64 << 20
 _MOST_COMMITS = 10_000
-#: Of a row, beside its key and value.
+#: Of a row, beside its key and value; of an entry, beside its batches and times; and of one that is
+#: freed or removed. As measured: deleted topics have millions.
 _ROW_BYTES = 300
+_ENTRY_BYTES = 200
+_FREED_BYTES = 150
 
 
 class _Commit(NamedTuple):
@@ -123,5 +126,7 @@ class LostCommits:
 
 
 def _taken_by(staged: Staged) -> int:
-    """Rows of a group may have the metadata of hundreds of members."""
-    return sum(_ROW_BYTES + len(key) + len(value or b"") for (_, key), value in staged.rows.items())
+    """Beside its batches. Rows of a group may have the metadata of hundreds of members."""
+    rows = sum(_ROW_BYTES + len(key) + len(value or b"") for (_, key), value in staged.rows.items())
+    entries = sum(_ENTRY_BYTES + len(one.times) for one in (*staged.added, *staged.replaced))
+    return rows + entries + _FREED_BYTES * (len(staged.freed) + len(staged.removed))
