@@ -233,13 +233,15 @@ class Tails:
             )
 
     def _many_small(self, objects: Mapping[int, _Tail]) -> tuple[int, ...]:
-        """Enough for a large one."""
+        """Enough for a large one, or to read: they are read whole, also what is dead."""
         left_bytes, found = self.object_bytes, list[int]()
+        read_bytes = 2 * self.object_bytes
         small = (one for one, tail in objects.items() if self._is_small(tail))
         for number in sorted(one for one in small if one not in self.aside):
             found.append(number)
             left_bytes -= objects[number].live_bytes
-            if left_bytes <= 0 or len(found) == _SMALL_OBJECTS:
+            read_bytes -= objects[number].written_bytes
+            if min(left_bytes, read_bytes) <= 0 or len(found) == _SMALL_OBJECTS:
                 return tuple(found)
         return ()
 

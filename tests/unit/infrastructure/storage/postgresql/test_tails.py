@@ -186,6 +186,11 @@ def test_enough_small_objects_are_joined() -> None:
     assert objects(*[(1, 0)] * 101).to_seal == tuple(range(2, 102))
 
 
+def test_small_objects_that_are_mostly_dead_are_joined_a_few_at_once() -> None:
+    """They are read whole."""
+    assert objects(*[(20, 19)] * 30).to_seal == tuple(range(2, 12))
+
+
 def test_no_object_that_is_wholly_live_is_written_again() -> None:
     dead = [(1000, 990 - number) for number in range(3)]
     found = objects((500, 0), *dead)
