@@ -50,10 +50,12 @@ class Address:
         return where
 
     def in_other_schema(self, schema: str) -> str:
-        """What would follow `postgresql://`."""
+        """What would follow `postgresql://`, with what the store remembers."""
         place = self.url.removeprefix(f"{SCHEME}://")
         objects = f"&objects={self.objects.url}" if self.objects else ""
-        return f"{place}{'&' if '?' in place else '?'}schema={schema}{objects}"
+        delay_ms = self.delete_delay_ms
+        delay = "" if delay_ms is None else f"&delete.delay.ms={delay_ms}"
+        return f"{place}{'&' if '?' in place else '?'}schema={schema}{objects}{delay}"
 
     @property
     def shown(self) -> str:

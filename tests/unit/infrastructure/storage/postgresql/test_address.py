@@ -56,5 +56,15 @@ def test_a_store_has_its_objects_where_they_were_named_first() -> None:
         to_objects.objects_of(None)
 
 
+def test_a_copy_beside_it_remembers_what_a_store_remembers() -> None:
+    named = parse_address("h/db?objects=s3://bucket/a&schema=one&delete.delay.ms=5&sslmode=require")
+    other = parse_address(named.in_other_schema("two"))
+    assert (other.schema, other.objects) == ("two", named.objects)
+    assert other.delete_delay_ms == 5
+    assert other.url == named.url
+    plain = parse_address("h/db")
+    assert parse_address(plain.in_other_schema("two")) == Address("postgresql://h/db", "two")
+
+
 def test_the_password_is_not_shown() -> None:
     assert parse_address("me:hunter2@h/db").shown == "postgresql://me:***@h/db"
