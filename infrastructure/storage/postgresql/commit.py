@@ -22,6 +22,7 @@ from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.object_commits import ObjectCommits
 from infrastructure.storage.postgresql.object_entries import NewObject
 from infrastructure.storage.postgresql.reading import Reading
+from infrastructure.storage.postgresql.retry_pause import RETRY_S
 from infrastructure.storage.postgresql.sealing import Sealing
 from infrastructure.storage.postgresql.server import Server
 from infrastructure.storage.postgresql.session import NO_RESPONSE, Session
@@ -36,8 +37,6 @@ Done = Callable[[StorageFailed | None], None]
 
 #: Of a store that is never idle: commits between two moves.
 _COMMITS_A_MOVE = 100
-#: After upkeep that failed.
-RETRY_S = 10.0
 
 
 class PostgresCommit:

@@ -15,12 +15,11 @@ from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.garbage import Garbage, drop_object
 from infrastructure.storage.postgresql.link import CLOSE_S
+from infrastructure.storage.postgresql.retry_pause import RETRY_S
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tails import Tails, tail_rows, unused_rows
 
-#: Something else reads the table, as a backup, which may take hours; or the server is away.
-RETRY_S = 10.0
 #: Between two looks for what other brokers have freed, and for what no broker drops: the one that
 #: did not need it any more was killed.
 SEARCH_S = 60.0
@@ -97,11 +96,12 @@ class Dropping:
         }
 
     def _drop(self, connection: Rows, tail: int) -> bool:
+        """True: this broker forgets it: it is dropped, or others need it. False: later."""
         found = connection.execute(
             "select object from ottla_tails where n = %s", (tail,)
         ).fetchall()
         if not found:
-            return True  # the response was lost
+            return True  # by another broker, or the response was lost
         if found[0][0] is not None:
             return drop_object(connection, tail, self._session.number)
         table = f"ottla_tail_{tail}"
@@ -125,6 +125,7 @@ class Dropping:
         for tail in dropped.tails:
             self._tails.forget(tail)
         if not dropped.is_all:
+            # Something reads the table, as a backup, which may take hours; or the server is away.
             self._not_before_s = monotonic() + RETRY_S
         else:
             self.look()

@@ -38,7 +38,7 @@ _DELETABLE = f"""
 
 
 def drop_object(connection: Rows, tail: int, session: int) -> bool:
-    """False: not yet. Raises psycopg.Error."""
+    """True: this broker forgets it. False: later. Raises psycopg.Error."""
     with connection.transaction():
         if not connection.execute(_LOCK, (tail,)).rowcount:
             return True  # by another broker, or the response was lost

@@ -8,6 +8,7 @@ from itertools import chain
 from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogName, Trimmed
 from domain.messages.batch import EXTENT, HEADER_BYTES, last_offset_of
 from infrastructure.storage.lmdb.entries import batches_of, position_of, whole_batches
+from infrastructure.storage.memory.store import NO_TIMESTAMP_AFTER
 from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.cache import CachedEntry
 from infrastructure.storage.postgresql.contents import Contents
@@ -19,7 +20,6 @@ from infrastructure.storage.postgresql.staged import Rewritten
 
 #: Asked for at once, also if a client wants more: it gets the rest with its next read.
 _LOADED_BYTES = 4 << 20
-_NO_TIMESTAMP = 1 << 63
 
 
 class PostgresLogStore:
@@ -255,7 +255,7 @@ def _times_of(
     times_before, times_after = around
     least = max((time for time, _ in (*TIME.iter_unpack(times_before), *before)), default=0)
     most = min(
-        (time for time, _ in (*after, *TIME.iter_unpack(times_after))), default=_NO_TIMESTAMP
+        (time for time, _ in (*after, *TIME.iter_unpack(times_after))), default=NO_TIMESTAMP_AFTER
     )
     return [
         *before,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Of batches. PostgreSQL takes smaller commits faster than a bucket does; while one object is
 #: written, more records wait for the next commit: from some megabytes a second on, most go there.
 LARGE_BYTES = 64 << 10
-#: After a failure.
+#: After a failure: the next attempt delays a commit.
 RETRY_S = 30.0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from time import monotonic
 
+#: After upkeep that failed.
+RETRY_S = 10.0
 LONGEST_S = 600.0
 
 

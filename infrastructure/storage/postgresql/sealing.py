@@ -28,7 +28,7 @@ from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.object_entries import NewObject, ObjectData, Part
 from infrastructure.storage.postgresql.object_rows import give_up, new_object
 from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
-from infrastructure.storage.postgresql.retry_pause import LONGEST_S, RetryPause
+from infrastructure.storage.postgresql.retry_pause import LONGEST_S, RETRY_S, RetryPause
 from infrastructure.storage.postgresql.runs import Span, spans, tail_of
 from infrastructure.storage.postgresql.server import Rows, Server, reason_of
 from infrastructure.storage.postgresql.session import Session
@@ -37,8 +37,6 @@ from infrastructure.storage.postgresql.small_objects import SmallObjects
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
 
-#: After a failure.
-RETRY_S = 10.0
 #: Read at once.
 _READ_BYTES = 4 << 20
 _MOST_RUNS = 10_000
