@@ -169,6 +169,34 @@ def test_what_no_commit_seals_is_given_up(
     assert objects.names() == sorted(relayed.objects())
 
 
+@pytest.mark.parametrize("is_put", [True, False])
+def test_what_is_not_sealed_for_another_reason_is_given_up(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    monkeypatch: pytest.MonkeyPatch,
+    is_put: bool,
+) -> None:
+    """There is no thread for it, or a PUT fails in a way that is not known."""
+    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
+    seals = store.storage.commit._sealing
+
+    def fail(self: buckets.Bucket, name: str, data: bytes) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as failing:
+        if is_put:
+            failing.setattr(seals, "_seal", lambda new: False)
+        else:
+            failing.setattr(buckets.Bucket, "put", fail)
+        store.keep(0)
+        store.keep_up()
+    store.keep(1)
+    store.keep_up()
+    assert store.storage.commit.not_sealed() is None
+    unsealed = "select n from ottla_tails where session is not null and deleted is null"
+    assert relayed.execute(unsealed) == []
+
+
 def test_a_bucket_that_hangs_stops_no_read_of_a_table(
     relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,8 +85,8 @@ class Sealing:
         self._pause = RetryPause(RETRY_S)
         #: Tails that could not be read: until when they are left alone.
         self._aside: dict[int, float] = {}
-        #: Objects that no commit will seal. For the thread, and added to on the loop.
-        self._given_up: list[int] = []
+        #: The newest object, if there is one. For the thread.
+        self._newest: list[int] = []
 
     # ---- on the loop
 
@@ -114,7 +114,6 @@ class Sealing:
 
     def sealed(self, new: NewObject, failure: StorageFailed | None) -> None:
         if failure is not None:
-            self._given_up.append(new.number)
             self._failed(failure.message)
         elif not self._contents.runs.are_in(new.number):
             self._failed(None)  # all entries have changed while it was written
@@ -145,8 +144,7 @@ class Sealing:
 
     def _new_object(self, sources: _Sources) -> NewObject | None:
         with closing(self._server.connect(again=True)) as connection:
-            given_up, self._given_up = self._given_up, []
-            give_up(connection, given_up)
+            give_up(connection, self._newest)  # unless a commit has sealed it
             losses = self._contents.losses
             parts, data = self._read(connection, sources)
             if not parts:
@@ -155,10 +153,10 @@ class Sealing:
         if row is None:
             return None
         number, name = row
+        self._newest = [number]
         try:
             self._bucket.put(name, data.data)
         except ObjectsFailed as error:
-            self._given_up.append(number)
             raise _Problem(str(error)) from error
         return NewObject(number, name, len(data.data), parts, data.entries, losses)
 
