@@ -1,7 +1,7 @@
 """Leadership: the partitions that this broker leads: how it begins, and how it hands them over.
 
     begin       raises the leader epoch of all that it leads: the store may have lost commits of its
-                last run. Again when it was fenced and has a new session.
+                last run. Again when it was fenced for a moment.
     go on       after a standby was promoted it raises them, too: the standby may lack that others
                 have led meanwhile, and clients know their higher epochs
     hand over   the snapshot and the registration with the new leader, in one commit; `leave`

@@ -41,7 +41,7 @@ class Membership(Protocol):
     def on_changed(self, call: Callable[[], None]) -> None:
         """Calls back when a broker has joined, stopped, or been fenced.
 
-        Twice when this one was fenced and has a new session: before, it is fenced in `brokers`.
+        This one may be fenced for a moment, too: the store has lost its announcement.
         """
         ...
 

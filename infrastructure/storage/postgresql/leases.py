@@ -5,7 +5,8 @@ the leader of what it led. Who ends the session has seen by its own clock that t
 renewed for the whole time; the clock of the server may jump.
 
 Of a broker whose session has ended, however it did, the session is 0 until it starts again. One
-that is fenced may have a session: it starts, or is not announced again yet.
+that is fenced may have a session: it starts, or the database has lost its announcement, which it
+repeats with its next connection.
 """
 
 from __future__ import annotations
@@ -74,9 +75,12 @@ _LEASES = """
     from ottla_store s, ottla_brokers b join ottla_fences f on f.node_id = b.node_id
     order by b.node_id
 """
+#: Waits for a statement that ends the session: it fences the broker.
 _ANNOUNCE = """
-    update ottla_brokers set is_fenced = false, registration = %s where node_id = %s
-    and exists (select from ottla_fences where node_id = %s and session = any(%s))
+    with own as (
+        select node_id from ottla_fences where node_id = %s and session = any(%s) for update)
+    update ottla_brokers b set is_fenced = false, registration = %s
+    from own where b.node_id = own.node_id
 """
 _FENCE = """
     with ended as (
@@ -138,7 +142,7 @@ def register(connection: Rows, node: Node, software: str, lasts_ms: int) -> None
 
 def announce(connection: Rows, node: Node, software: str, numbers: Sequence[int]) -> None:
     """It serves clients at these addresses."""
-    values = _encoded(node, software), node.node_id, node.node_id, list(numbers)
+    values = node.node_id, list(numbers), _encoded(node, software)
     connection.execute(_ANNOUNCE, values)
     tell(connection)
 

@@ -3,7 +3,8 @@
     renews the lease, and learns of the other brokers
     ends the session of a broker whose lease is over
     reads the shared rows that others have changed, and the rows of what this broker leads by them
-    finds out, with a new connection, whether the database has lost some that are known here
+    finds out, with a new connection, whether the database has lost some that are known here, and
+    announces this broker again: the database may have lost that
     reads the markers that others have requested, or written
     waits for the right to change shared rows
 
@@ -95,7 +96,8 @@ class Watch:
         #: It was told of a change.
         self._is_told = self._markers_changed = True
         self._is_asked = False
-        self._to_announce: Node | None = None
+        self._announced: Node | None = None
+        self._to_announce = False
         #: Since when this thread knows the session and the end of a lease.
         self._seen: dict[int, tuple[tuple[int, Any], float]] = {}
         #: When the server last responded to a renewal.
@@ -162,7 +164,7 @@ class Watch:
         self.wake()
 
     def _announce_soon(self, node: Node) -> None:
-        self._to_announce = node
+        self._announced, self._to_announce = node, True
         self.wake()
 
     def close(self) -> None:
@@ -205,7 +207,7 @@ class Watch:
         end_backend(connection, self._backend)
         timeline = self._timeline
         self._listen(connection)
-        self._is_new = self._is_told = self._markers_changed = True
+        self._is_new = self._is_told = self._markers_changed = self._to_announce = True
         if self._timeline > timeline:
             self._post(self.changes.promoted)
         self._post(self.connected_again)
@@ -249,11 +251,10 @@ class Watch:
             version = self._contents.version
             shared = shared_rows.shared(connection, also_deleted=True)
             self._post(partial(self._compare, version, shared))
-        if self._to_announce is not None:
-            node = self._to_announce
-            leases.announce(connection, node, self._joining.software, self._session.numbers)
-            if self._to_announce is node:
-                self._to_announce = None
+        if self._to_announce and self._announced is not None:
+            self._to_announce = False
+            software, numbers = self._joining.software, self._session.numbers
+            leases.announce(connection, self._announced, software, numbers)
             self._next_beat = 0
         if self._is_told:
             self._is_told = False

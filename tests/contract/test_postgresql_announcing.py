@@ -1,0 +1,81 @@
+"""What brokers over one store know of each other's announcements, whatever becomes of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from infrastructure.storage.postgresql import leases
+from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
+from tests.contract.postgres_server import running_postgres
+from tests.contract.test_postgresql_lost_commits import Past
+
+FENCED = "select is_fenced from ottla_brokers where node_id = 1"
+REGISTRATION = "select registration from ottla_brokers where node_id = 1"
+BLOCKED = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and pid = {}"
+
+
+@pytest.fixture
+def cluster() -> Iterator[JoinedBrokers]:
+    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
+    yield cluster
+    cluster.close()
+
+
+def announced(cluster: JoinedBrokers) -> JoinedBroker:
+    broker = cluster.join(1, through_relay=True)
+    past = Past(cluster)
+    broker.announce()
+    broker.run_until(lambda: broker.brokers() == [(1, False)])
+    past.return_to()
+    return broker
+
+
+def test_an_announcement_that_was_lost_is_repeated(cluster: JoinedBrokers) -> None:
+    """An asynchronous standby was promoted."""
+    broker = announced(cluster)
+    cluster.run_until(lambda: cluster.execute(FENCED) == [(False,)])
+    broker.run_until(lambda: broker.brokers() == [(1, False)])
+    assert broker.fenced == 0
+
+
+def test_a_broker_whose_session_is_being_ended_stays_fenced(cluster: JoinedBrokers) -> None:
+    """It announces itself again meanwhile."""
+    broker = cluster.join(1)
+    broker.announce()
+    broker.run_until(lambda: broker.brokers() == [(1, False)])
+    assert broker.storage.membership is not None
+    [registration] = broker.storage.membership.brokers()
+    with (
+        cluster.connected() as fencing,
+        cluster.connected() as announcing,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        announcing.autocommit = True
+        [lease] = leases.leases(fencing)[1]
+        fencing.execute("update ottla_fences set session = 0 where node_id = 1")
+        fencing.execute("update ottla_brokers set is_fenced = true where node_id = 1")
+        done = thread.submit(leases.announce, announcing, registration.node, "1.0", [lease.session])
+        blocked = BLOCKED.format(announcing.info.backend_pid)
+        cluster.run_until(lambda: cluster.execute(blocked))
+        fencing.commit()
+        cluster.run_until(done.done)
+    assert cluster.execute(FENCED) == [(True,)]
+
+
+def test_a_broker_that_others_have_fenced_stays_fenced(cluster: JoinedBrokers) -> None:
+    """It announces itself with its new connection, before it learns of that."""
+    broker = cluster.join(1, through_relay=True)
+    broker.announce()
+    broker.run_until(lambda: broker.brokers() == [(1, False)])
+    cluster.relay.refuse()
+    cluster.relay.cut()
+    cluster.execute(
+        "update ottla_fences set session = 0 where node_id = 1",
+        "update ottla_brokers set is_fenced = true where node_id = 1",
+    )
+    cluster.relay.accept()
+    broker.run_until(lambda: broker.fenced)
+    assert cluster.execute(FENCED) == [(True,)]
