@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from application.background.runner import Runner
 from application.cluster.service import ClusterService
 from application.configs.alter import AlterConfigsService
+from application.configs.brokers import BrokerConfigs
 from application.configs.describe import DescribeConfigsService
 from application.groups.configs import GroupConfigs
 from application.groups.coordinator import GroupCoordinator
@@ -158,6 +159,7 @@ class ConfigServices:
 
     describe_configs: DescribeConfigsService
     alter_configs: AlterConfigsService
+    of_broker: BrokerConfigs
 
 
 @dataclass(frozen=True)

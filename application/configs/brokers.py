@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from application.ports.config_repository import ConfigRepository
@@ -28,6 +28,7 @@ class BrokerConfigs:
         self._config = config
         self._catalog = catalog
         self._events = events
+        self._when_changed: list[Callable[[], None]] = []
         self.this_broker = Resource(ResourceKind.BROKER, str(config.node_id))
         persisted = repository.load()
         self._set: dict[Resource, Configs] = {}
@@ -57,6 +58,9 @@ class BrokerConfigs:
         """Persisted, but without effect."""
         return self._unused[resource]
 
+    def on_changed(self, call: Callable[[], None]) -> None:
+        self._when_changed.append(call)
+
     def put(self, resource: Resource, configs: Configs, unused: Configs = NOTHING) -> None:
         self._set[resource] = configs
         self._unused[resource] = unused
@@ -65,6 +69,8 @@ class BrokerConfigs:
     def _configure(self) -> None:
         self._config.configure(self._set[self.this_broker], self._set[ALL_BROKERS])
         self._catalog.reconfigured()
+        for call in self._when_changed:
+            call()
 
     def _check(self, resource: Resource, configs: Configs) -> None:
         for name in configs:

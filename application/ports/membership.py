@@ -39,14 +39,17 @@ class Membership(Protocol):
         ...
 
     def on_changed(self, call: Callable[[], None]) -> None:
-        """Calls back when a broker has joined, stopped, or been fenced.
+        """Calls back when a broker has joined, changed its addresses, stopped, or been fenced.
 
         This one may be fenced for a moment, too: the store has lost its announcement.
         """
         ...
 
     def announce(self, node: Node) -> None:
-        """This broker serves clients at these addresses: it is fenced no longer."""
+        """This broker serves clients at these addresses: it is fenced no longer.
+
+        Again when they have changed.
+        """
         ...
 
     def unregister(self, node_id: int) -> None:

@@ -30,6 +30,13 @@ class FakeMembers:
         self.late.discard(node.node_id)
         self._changed()
 
+    def announce(self, node: Node) -> None:
+        """Of one that has a session."""
+        if not self.is_fenced(node.node_id):
+            known = self.registered[node.node_id]
+            self.registered[node.node_id] = known._replace(node=node)
+            self._changed()
+
     def fence(self, node_id: int) -> None:
         ended = self.registered[node_id]._replace(is_fenced=True, session_id=0)
         self.registered[node_id] = ended
@@ -76,6 +83,9 @@ class FakeMembership:
 
     def on_changed(self, call: Callable[[], None]) -> None:
         self._when_changed.append(call)
+
+    def announce(self, node: Node) -> None:
+        self._members.announce(node)
 
     def unregister(self, node_id: int) -> None:
         self.unregistered.append(node_id)

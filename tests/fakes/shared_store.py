@@ -18,6 +18,8 @@ from infrastructure.storage.engine import Storage, StorageInfo
 from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
 from infrastructure.storage.repositories.scopes import MARKERS
+from interfaces.kafka.connections.listener import Listener
+from interfaces.main.container.joining import announce
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FlakyLogStore, InProcessBroker
 from tests.fakes.client import LISTENER, FakeClient, FakeListener
@@ -46,8 +48,11 @@ class SharedStore:
         self.waiting: list[Pending[None]] = []
 
     def start(self, node_id: int, rack: str | None = None, **settings: str) -> SharedBroker:
+        if rack is not None:
+            settings["broker_rack"] = rack
         self.members.join(Node(node_id, rack, {LISTENER: (f"192.0.2.{node_id}", 9092)}))
         broker = SharedBroker(self, node_id, **settings)
+        announce(broker.membership, broker.broker, [broker.listener])
         broker.broker.begin()
         broker.broker.start_upkeep()
         self.run()
@@ -219,6 +224,17 @@ class SharedChanges:
         self._membership.learn()
 
 
+class SharedListener(FakeListener):
+    """On one address; brokers may advertise another one."""
+
+    name = LISTENER
+    advertised = Listener.advertised
+
+    def __init__(self, broker: SharedBroker, node_id: int) -> None:
+        super().__init__(broker, FakeRequestLog())
+        self.bound = (f"192.0.2.{node_id}", 9092)
+
+
 class SharedBroker(InProcessBroker):
     def __init__(self, shared: SharedStore, node_id: int, **settings: str) -> None:
         self.shared = shared
@@ -229,7 +245,7 @@ class SharedBroker(InProcessBroker):
         self.log = FlakyLogStore(self.store)
         self.sealed_log = FakeSealedLog(self.log)
         super().__init__(node_id=str(node_id), **settings)
-        self.listener = FakeListener(self, FakeRequestLog())
+        self.listener = SharedListener(self, node_id)
         self.store.wake = lambda: self.scheduler.soon(self.store.learn)
         shared.brokers[node_id] = self
 

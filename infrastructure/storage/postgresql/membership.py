@@ -16,6 +16,7 @@ class PostgresMembership:
         self.node_id = node_id
         self._contents = contents
         self._announce = announce
+        self._announced: Node | None = None
         self._brokers: list[BrokerRegistration] = []
         #: By the clock of this process.
         self.lease_until = 0.0
@@ -40,7 +41,9 @@ class PostgresMembership:
         self._when_changed.append(call)
 
     def announce(self, node: Node) -> None:
-        self._announce(node)
+        if node != self._announced:
+            self._announced = node
+            self._announce(node)
 
     def unregister(self, node_id: int) -> None:
         self._contents.staged.unregistered.append(node_id)

@@ -32,7 +32,7 @@ from interfaces.main.container.adapters import Adapters
 from interfaces.main.container.admin import make_admin, make_server
 from interfaces.main.container.certificates import Certificates
 from interfaces.main.container.core import Core
-from interfaces.main.container.joining import joining_of, node_of
+from interfaces.main.container.joining import announce, joining_of
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
 from interfaces.main.settings.sources import Settings
@@ -331,7 +331,7 @@ class App:
     async def join(self) -> None:
         """Other brokers and their clients find this one; waits until it leads its partitions."""
         if self.storage.membership is not None:
-            self.storage.membership.announce(node_of(self.broker.config, self.listeners))
+            announce(self.storage.membership, self.broker, self.listeners)
             await _settled(self.broker.begin(), LOADING_PATIENCE_S)
 
     def _cannot_go_on(self, failure: StorageUnusable) -> None:

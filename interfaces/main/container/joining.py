@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
+from application.broker import Broker
+from application.ports.membership import Membership
 from domain.cluster.nodes import Node
 from domain.configs.broker import BrokerConfig
 from domain.configs.listeners import EVERY_ADDRESS
@@ -24,7 +26,17 @@ def joining_of(config: BrokerConfig, fenced: Callable[[], None]) -> Joining:
     )
 
 
-def node_of(config: BrokerConfig, listeners: Iterable[Listener]) -> Node:
+def announce(membership: Membership, broker: Broker, listeners: Sequence[Listener]) -> None:
+    """Now, and again when an altered setting has changed the addresses."""
+
+    def at_these() -> None:
+        membership.announce(_node_of(broker.config, listeners))
+
+    broker.configs.of_broker.on_changed(at_these)
+    at_these()
+
+
+def _node_of(config: BrokerConfig, listeners: Sequence[Listener]) -> Node:
     """With the addresses that clients of other brokers get: the advertised ones, or where it
     listens; of a listener on every address, as in Kafka, the name of the machine.
     """

@@ -277,6 +277,7 @@ def make_broker(
                 catalog, config, core.placement, broker_configs, groups.configs
             ),
             alter_configs=AlterConfigsService(topic_state, config_state, config, events),
+            of_broker=broker_configs,
         ),
         security=security,
         reset=ResetService(

@@ -144,6 +144,20 @@ def test_a_topic_that_another_broker_has_just_created_is_deleted(shared: SharedS
 # ---- descriptions
 
 
+def test_clients_of_all_brokers_get_the_altered_address_of_one(shared: SharedStore) -> None:
+    config = {"name": "advertised.listeners", "config_operation": 0, "value": "PLAINTEXT://new:1"}
+    resource = {"resource_type": BROKER_RESOURCE, "resource_name": "1", "configs": [config]}
+    ask(shared.brokers[1], request_for("incremental_alter_configs", resources=[resource]), 1)
+    for broker in shared.brokers.values():
+        for api in ("metadata", "describe_cluster"):
+            response = ask(broker, request_for(api), 0)
+            assert [(one.host, one.port) for one in response.brokers] == [
+                ("new", 1),
+                ("192.0.2.2", 9092),
+                ("192.0.2.3", 9092),
+            ]
+
+
 def test_all_living_brokers_can_have_configs(shared: SharedStore) -> None:
     lose(shared, 3)
     request = request_for("list_config_resources", resource_types=[BROKER_RESOURCE])
