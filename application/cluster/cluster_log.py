@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from application.cluster.registrations import Changed, Registrations
 from application.ports.event_log import EventLog
 from application.ports.membership import Membership
-from domain.cluster.nodes import NO_LEADER
+from domain.cluster.nodes import NO_LEADER, alive, ids_of
 
 
 class ClusterLog:
@@ -27,9 +27,7 @@ class ClusterLog:
         registrations.on_changed(self._registrations_changed)
 
     def _others(self) -> set[int]:
-        own = self._membership.node_id
-        found = (one.node.node_id for one in self._membership.brokers() if not one.is_fenced)
-        return {node_id for node_id in found if node_id != own}
+        return ids_of(alive(self._membership.brokers())) - {self._membership.node_id}
 
     def _brokers_changed(self) -> None:
         before, now = self._alive, self._others()

@@ -20,7 +20,7 @@ from application.ports.cluster_changes import ClusterChanges
 from application.ports.membership import Membership
 from application.ports.registration_repository import RegistrationChange
 from application.state.catalog import Catalog
-from domain.cluster.nodes import NO_LEADER
+from domain.cluster.nodes import NO_LEADER, candidates, ids_of, staying
 from domain.cluster.registration import PartitionRegistration, imbalanced, loads_of, place
 from domain.configs.broker import BrokerConfig
 
@@ -70,7 +70,10 @@ class Controller:
         return self._placement.controller_id == self._placement.node_id
 
     def _alive(self) -> set[int]:
-        return {node.node_id for node in self._placement.nodes()}
+        return ids_of(self._placement.nodes())
+
+    def _available(self) -> set[int]:
+        return ids_of(staying(self._membership.brokers()))
 
     # ---- partitions whose leader is fenced
 
@@ -98,10 +101,10 @@ class Controller:
 
     def _stage_leaders(self) -> None:
         self._cluster_changes.check()
-        alive = self._alive()
-        if not alive:
+        available = ids_of(candidates(self._membership.brokers()))
+        if not available:
             return
-        loads = loads_of(alive, self._registrations.values())
+        loads = loads_of(available, self._registrations.values())
         changes: list[RegistrationChange] = []
         for partition_id, one in self._leaderless():
             registration = one or self._new(partition_id)
@@ -120,7 +123,7 @@ class Controller:
         """Each partition once: one that cannot be moved waits for the next check."""
         waiting: list[int] = []
         if self._is_balancing:
-            waiting += imbalanced(dict(self._registrations.items()), self._alive())
+            waiting += imbalanced(dict(self._registrations.items()), self._available())
         while waiting and self._is_balancing:
             yield SLICE
             yield from loaded(partial(self._stage_preferred, waiting[:PARTITIONS_PER_COMMIT]))
@@ -139,6 +142,6 @@ class Controller:
         self._registrations.save(
             [
                 (each, newest[each]._replace(target=newest[each].replicas))
-                for each in imbalanced(newest, self._alive())
+                for each in imbalanced(newest, self._available())
             ]
         )

@@ -28,6 +28,7 @@ from application.ports.partition_repository import PartitionRepository
 from application.ports.pending import Pending, resolved
 from application.ports.registration_repository import RegistrationChange
 from application.state.catalog import Catalog
+from domain.cluster.nodes import ids_of, staying
 from domain.cluster.registration import loads_of
 
 #: Some milliseconds of the loop.
@@ -50,11 +51,13 @@ class Leadership:
     ) -> None:
         self._placement = placement
         self._registrations = registrations
+        self._membership = membership
         self._cluster_changes = cluster_changes
         self._catalog = catalog
         self._partitions = partitions
         self._background = background
         self._node_id = placement.node_id
+        self._is_stopping = False
         self._when_begun: list[Callable[[], None]] = []
         registrations.on_changed(self._registrations_changed)
         cluster_changes.on_promoted(self._promoted)
@@ -121,7 +124,13 @@ class Leadership:
     # ---- hand over
 
     def hand_over_all(self) -> Pending[Outcome]:
-        """At an orderly stop: to living replicas, or any living broker, or to no broker."""
+        """At an orderly stop: to living replicas, or any living broker, or to no broker.
+
+        Nothing waits for the announcement: the store may be away. What others give to this broker
+        before they know it, it hands over again.
+        """
+        self._is_stopping = True
+        self._membership.announce_stop()
         return self._background.run(self._leave_all())
 
     def _leave_all(self) -> Job[Outcome]:
@@ -132,7 +141,10 @@ class Leadership:
         return None
 
     def _others(self) -> list[int]:
-        return [one.node_id for one in self._placement.nodes() if one.node_id != self._node_id]
+        return sorted(self._available() - {self._node_id})
+
+    def _available(self) -> set[int]:
+        return ids_of(staying(self._membership.brokers()))
 
     def _leaving(self) -> list[RegistrationChange]:
         others = self._others()
@@ -143,12 +155,17 @@ class Leadership:
         own = [(each, one) for each, one in found if one is not None][:PARTITIONS_PER_COMMIT]
         return [(each, one.left(loads)) for each, one in own]
 
+    def _leave_again(self) -> Job[None]:
+        """What another broker has given to this one, before it knew that it stops."""
+        yield SLICE
+        yield from self._leave_all()
+
     def _registrations_changed(self, changes: Sequence[Changed]) -> None:
-        if any(
-            after is not None and after.target and after.leader == self._node_id
-            for _, _, after in changes
-        ):
+        own = [one for _, _, one in changes if one is not None and one.leader == self._node_id]
+        if any(one.target for one in own):
             self._background.start(self._follow_targets)
+        if own and self._is_stopping:
+            self._background.start(self._leave_again)
 
     def _nodes_changed(self) -> None:
         if self._placement.has_begun:
@@ -164,11 +181,11 @@ class Leadership:
             yield SLICE
 
     def _at_targets(self) -> list[RegistrationChange]:
-        alive = {node.node_id for node in self._placement.nodes()}
+        available = self._available()
         changes: list[RegistrationChange] = []
         for each, one in self._registrations.newest():
             if one.target and one.leader == self._node_id:
-                after = one.at_target(alive)
+                after = one.at_target(available)
                 if after != one and len(changes) < PARTITIONS_PER_COMMIT:
                     changes.append((each, after))
         return changes

@@ -15,6 +15,7 @@ from application.ports.cluster_changes import ClusterChanges
 from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.registration_repository import RegistrationChange
+from domain.cluster.nodes import ids_of, staying
 from domain.cluster.registration import PartitionRegistration
 from domain.cluster_errors import (
     ElectionNotNeeded,
@@ -78,11 +79,8 @@ class Moves:
             yield self._done(asked, timeout_ms)
         return {**outcomes, **{each: self._outcome(each) for each in asked}}
 
-    def _alive(self) -> set[int]:
-        return {one.node.node_id for one in self._membership.brokers() if not one.is_fenced}
-
     def _ask(self, partition_ids: Sequence[int], refused: Outcomes) -> list[RegistrationChange]:
-        alive = self._alive()
+        available = ids_of(staying(self._membership.brokers()))
         changes: list[RegistrationChange] = []
         for each in partition_ids:
             one = self._registrations.find(each)
@@ -90,7 +88,7 @@ class Moves:
                 refused[each] = UnknownTopicOrPartition()
             elif one.leader == one.preferred:
                 refused[each] = ElectionNotNeeded()
-            elif one.preferred not in alive or one.is_reassigned:
+            elif one.preferred not in available or one.is_reassigned:
                 refused[each] = _not_available()
             else:
                 changes.append((each, one._replace(target=one.replicas)))
@@ -143,7 +141,6 @@ class Moves:
         may_change_factor: bool,
         refused: Outcomes,
     ) -> list[RegistrationChange]:
-        alive = self._alive()
         changes: list[RegistrationChange] = []
         for each, replicas in requested.items():
             one = self._registrations.find(each)
@@ -159,7 +156,7 @@ class Moves:
                         f"The replication factor is changed from {before} to {len(target)}"
                     )
                 else:
-                    changes.append((each, _to(one, target, alive)))
+                    changes.append((each, _to(one, target)))
         return changes
 
     def reassignments(self) -> dict[int, PartitionRegistration]:
@@ -167,13 +164,11 @@ class Moves:
         return {each: one for each, one in self._registrations.items() if one.is_reassigned}
 
 
-def _to(
-    one: PartitionRegistration, target: tuple[int, ...], alive: set[int]
-) -> PartitionRegistration:
+def _to(one: PartitionRegistration, target: tuple[int, ...]) -> PartitionRegistration:
     if target == one.replicas:
         return one._replace(target=())
     asked = one._replace(target=target)
-    return asked.at_target(alive) if one.leader in target else asked
+    return asked.at_target(()) if one.leader in target else asked
 
 
 def _not_available() -> BrokerError:

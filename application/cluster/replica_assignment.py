@@ -19,6 +19,7 @@ class ReplicaAssignment:
         return {self._node_id}
 
     def _alive(self) -> Sequence[Node]:
+        """Those that may be leaders."""
         return (Node(self._node_id),)
 
     def factor(self, topic: Topic) -> int:

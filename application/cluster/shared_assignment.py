@@ -8,7 +8,7 @@ from application.cluster.registrations import Registrations
 from application.cluster.replica_assignment import ReplicaAssignment
 from application.ports.membership import Membership
 from application.ports.registration_repository import RegistrationChange
-from domain.cluster.nodes import Node
+from domain.cluster.nodes import Node, candidates, ids_of
 from domain.cluster.registration import PartitionRegistration, place
 from domain.topics.topic import Topic
 
@@ -20,10 +20,10 @@ class SharedReplicaAssignment(ReplicaAssignment):
         self._membership = membership
 
     def _registered(self) -> set[int]:
-        return {one.node.node_id for one in self._membership.brokers()}
+        return ids_of(one.node for one in self._membership.brokers())
 
     def _alive(self) -> Sequence[Node]:
-        return [one.node for one in self._membership.brokers() if not one.is_fenced]
+        return candidates(self._membership.brokers())
 
     def factor(self, topic: Topic) -> int:
         registration = self._registrations.find(topic.partition_ids[0])
@@ -31,19 +31,19 @@ class SharedReplicaAssignment(ReplicaAssignment):
 
     def assign(self, partition_ids: Sequence[int], factor: int) -> None:
         alive = self._alive()
-        fenced = [one.node for one in self._membership.brokers() if one.is_fenced]
+        others = [one.node for one in self._membership.brokers() if one.node not in alive]
         living = min(factor, len(alive))
         # Ids rise over all topics: so do the places of their leaders.
         self.assign_to(
             partition_ids,
             [
-                place(alive, living, each) + place(fenced, factor - living, each)
+                place(alive, living, each) + place(others, factor - living, each)
                 for each in partition_ids
             ],
         )
 
     def assign_to(self, partition_ids: Sequence[int], replicas: Sequence[Sequence[int]]) -> None:
-        alive = {node.node_id for node in self._alive()}
+        alive = ids_of(self._alive())
         self._registrations.save(
             [
                 (each, PartitionRegistration(tuple(of_one), _first(of_one, alive), 0))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from application.cluster.registrations import Changed, Registrations
 from application.ports.membership import Membership
 from application.state.notifying import notify_each
-from domain.cluster.nodes import NO_LEADER, Leader, Node
+from domain.cluster.nodes import NO_LEADER, Leader, Node, alive, ids_of
 
 Moved = Callable[[Collection[int]], None]
 
@@ -34,9 +34,8 @@ class SharedPlacement:
         membership.on_changed(self._nodes_changed)
 
     def _read_nodes(self) -> None:
-        brokers = self._membership.brokers()
-        self._nodes = [one.node for one in brokers if not one.is_fenced]
-        self._is_fenced = all(node.node_id != self.node_id for node in self._nodes)
+        self._nodes = alive(self._membership.brokers())
+        self._is_fenced = self.node_id not in ids_of(self._nodes)
 
     # ---- Placement
 

@@ -39,7 +39,8 @@ class Membership(Protocol):
         ...
 
     def on_changed(self, call: Callable[[], None]) -> None:
-        """Calls back when a broker has joined, changed its addresses, stopped, or been fenced.
+        """Calls back when a broker has joined, changed its addresses, stopped, or been fenced,
+        or is about to stop.
 
         This one may be fenced for a moment, too: the store has lost its announcement.
         """
@@ -50,6 +51,10 @@ class Membership(Protocol):
 
         Again when they have changed.
         """
+        ...
+
+    def announce_stop(self) -> None:
+        """This broker is about to stop: others give it no leaders. Before that it serves on."""
         ...
 
     def unregister(self, node_id: int) -> None:

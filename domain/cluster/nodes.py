@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -32,12 +32,32 @@ class BrokerRegistration(NamedTuple):
     #: Of its right to write the store, as Kafka's broker epoch, but random: another one whenever it
     #: connects. 0: it has ended, or the broker has the store alone.
     session_id: int = 0
+    #: As in Kafka's controlled shutdown, it gets no leaders while another broker lives.
+    is_stopping: bool = False
 
     @property
     def state(self) -> BrokerState:
         if not self.is_fenced:
             return BrokerState.ALIVE
         return BrokerState.STARTING if self.session_id else BrokerState.FENCED
+
+
+def alive(brokers: Iterable[BrokerRegistration]) -> list[Node]:
+    return [one.node for one in brokers if not one.is_fenced]
+
+
+def staying(brokers: Iterable[BrokerRegistration]) -> list[Node]:
+    """Those alive that do not stop."""
+    return alive(one for one in brokers if not one.is_stopping)
+
+
+def candidates(brokers: Sequence[BrokerRegistration]) -> list[Node]:
+    """For partitions that need a leader: if all stop, those that are still alive."""
+    return staying(brokers) or alive(brokers)
+
+
+def ids_of(nodes: Iterable[Node]) -> set[int]:
+    return {node.node_id for node in nodes}
 
 
 class Leader(NamedTuple):

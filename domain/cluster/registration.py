@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from domain.cluster.nodes import NO_LEADER, Leader, Node
 
-#: The partitions that each living broker leads.
+#: The partitions that each broker leads which may be given more.
 Loads = dict[int, int]
 
 
@@ -54,7 +54,7 @@ class PartitionRegistration(NamedTuple):
         return self._replace(leader=node_id, leader_epoch=self.leader_epoch + 1)
 
     def taken_over(self, loads: Loads) -> PartitionRegistration:
-        """The leader is fenced: the first living replica leads, else any living broker.
+        """The leader is fenced: the first replica in `loads` leads, else any broker there.
 
         A reassignment ends with that. Counts the partition in `loads`, which are not empty.
         """
@@ -63,7 +63,7 @@ class PartitionRegistration(NamedTuple):
         return self._replace(replicas=replicas, target=()).led_by(_counted(leader, loads))
 
     def left(self, loads: Loads) -> PartitionRegistration:
-        """The leader stops, and is not in `loads`: the living replica with the fewest partitions
+        """The leader stops, and is not in `loads`: the replica there with the fewest partitions
         leads, else the broker with the fewest.
         """
         replicas = self.target or self.replicas
@@ -71,16 +71,17 @@ class PartitionRegistration(NamedTuple):
         leader = min(living, key=loads.__getitem__, default=None)
         return self._replace(replicas=replicas, target=()).led_by(_counted(leader, loads))
 
-    def at_target(self, alive: Collection[int]) -> PartitionRegistration:
+    def at_target(self, available: Collection[int]) -> PartitionRegistration:
         """As it is when the leader has done what `target` asks for; unchanged while no broker of a
-        reassignment is alive.
+        reassignment is available: alive, and not about to stop.
         """
         done = self._replace(replicas=self.target or self.replicas, target=())
         if not self.is_reassigned:
-            return done.led_by(self.preferred) if self.target and self.preferred in alive else done
+            leads = self.target and self.preferred in available
+            return done.led_by(self.preferred) if leads else done
         if self.leader in self.target:
             return done  # as in Kafka, where a leader that is a replica stays
-        leader = next((each for each in self.target if each in alive), None)
+        leader = next((each for each in self.target if each in available), None)
         return self if leader is None else done.led_by(leader)
 
 
@@ -91,8 +92,8 @@ def _counted(leader: int | None, loads: Loads) -> int:
     return leader
 
 
-def loads_of(alive: Iterable[int], registrations: Iterable[PartitionRegistration]) -> Loads:
-    loads = dict.fromkeys(alive, 0)
+def loads_of(available: Iterable[int], registrations: Iterable[PartitionRegistration]) -> Loads:
+    loads = dict.fromkeys(available, 0)
     for one in registrations:
         if one.leader in loads:
             loads[one.leader] += 1
@@ -137,9 +138,9 @@ def _racks_alternate(nodes: Sequence[Node]) -> list[Node]:
 
 
 def imbalanced(
-    registrations: Mapping[int, PartitionRegistration], alive: Collection[int]
+    registrations: Mapping[int, PartitionRegistration], available: Collection[int]
 ) -> Iterator[int]:
-    """Partitions that their living preferred leaders do not lead."""
+    """Partitions that their preferred leaders do not lead, which are available."""
     for partition_id, one in registrations.items():
-        if one.leader != one.preferred and one.preferred in alive and not one.target:
+        if one.leader != one.preferred and one.preferred in available and not one.target:
             yield partition_id

@@ -47,7 +47,7 @@ def test_a_broker_whose_session_is_being_ended_stays_fenced(cluster: JoinedBroke
     broker.announce()
     broker.run_until(lambda: broker.brokers() == [(1, False)])
     assert broker.storage.membership is not None
-    [registration] = broker.storage.membership.brokers()
+    [known] = broker.storage.membership.brokers()
     with (
         cluster.connected() as fencing,
         cluster.connected() as announcing,
@@ -57,7 +57,7 @@ def test_a_broker_whose_session_is_being_ended_stays_fenced(cluster: JoinedBroke
         [lease] = leases.leases(fencing)[1]
         fencing.execute("update ottla_fences set session = 0 where node_id = 1")
         fencing.execute("update ottla_brokers set is_fenced = true where node_id = 1")
-        done = thread.submit(leases.announce, announcing, registration.node, "1.0", [lease.session])
+        done = thread.submit(leases.announce, announcing, known, [lease.session])
         blocked = BLOCKED.format(announcing.info.backend_pid)
         cluster.run_until(lambda: cluster.execute(blocked))
         fencing.commit()
@@ -79,3 +79,24 @@ def test_a_broker_that_others_have_fenced_stays_fenced(cluster: JoinedBrokers) -
     cluster.relay.accept()
     broker.run_until(lambda: broker.fenced)
     assert cluster.execute(FENCED) == [(True,)]
+
+
+def test_others_learn_that_a_broker_is_about_to_stop(cluster: JoinedBrokers) -> None:
+    """Until it is back."""
+
+    def states(broker: JoinedBroker) -> list[tuple[bool, bool]]:
+        assert broker.storage.membership is not None
+        return [(one.is_fenced, one.is_stopping) for one in broker.storage.membership.brokers()]
+
+    first, second = cluster.join(1), cluster.join(2)
+    for broker in (first, second):
+        broker.announce()
+    assert second.storage.membership is not None
+    first.run_until(lambda: states(first) == [(False, False)] * 2)
+    second.storage.membership.announce_stop()
+    first.run_until(lambda: states(first) == [(False, False), (False, True)])
+    second.announce()  # an address may be altered meanwhile
+    second.close()
+    first.run_until(lambda: states(first) == [(False, False), (True, True)])
+    cluster.join(2).announce()
+    first.run_until(lambda: states(first) == [(False, False)] * 2)

@@ -37,6 +37,10 @@ class FakeMembers:
             self.registered[node.node_id] = known._replace(node=node)
             self._changed()
 
+    def announce_stop(self, node_id: int) -> None:
+        self.registered[node_id] = self.registered[node_id]._replace(is_stopping=True)
+        self._changed()
+
     def fence(self, node_id: int) -> None:
         ended = self.registered[node_id]._replace(is_fenced=True, session_id=0)
         self.registered[node_id] = ended
@@ -86,6 +90,9 @@ class FakeMembership:
 
     def announce(self, node: Node) -> None:
         self._members.announce(node)
+
+    def announce_stop(self) -> None:
+        self._members.announce_stop(self.node_id)
 
     def unregister(self, node_id: int) -> None:
         self.unregistered.append(node_id)

@@ -46,7 +46,13 @@ class Lease(NamedTuple):
         listed = values.get("addresses", {}).items()
         addresses = {name: (host, port) for name, (host, port) in listed}
         node = Node(self.node_id, values.get("rack"), addresses)
-        return BrokerRegistration(node, self.is_fenced, values.get("software", ""), self.session)
+        return BrokerRegistration(
+            node,
+            self.is_fenced,
+            values.get("software", ""),
+            self.session,
+            values.get("stopping", False),
+        )
 
 
 class Beat(NamedTuple):
@@ -136,13 +142,14 @@ _TELL = "select pg_notify('ottla ' || current_schema(), %s)"
 
 def register(connection: Rows, node: Node, software: str, lasts_ms: int) -> None:
     """At a start: it is fenced until it is announced. Raises psycopg.Error, as the others."""
-    values = {"node": node.node_id, "lasts": lasts_ms, "registration": _encoded(node, software)}
+    encoded = _encoded(BrokerRegistration(node, software=software))
+    values = {"node": node.node_id, "lasts": lasts_ms, "registration": encoded}
     connection.execute(_REGISTER, values)
 
 
-def announce(connection: Rows, node: Node, software: str, numbers: Sequence[int]) -> None:
+def announce(connection: Rows, broker: BrokerRegistration, numbers: Sequence[int]) -> None:
     """It serves clients at these addresses."""
-    values = node.node_id, list(numbers), _encoded(node, software)
+    values = broker.node.node_id, list(numbers), _encoded(broker)
     connection.execute(_ANNOUNCE, values)
     tell(connection)
 
@@ -208,6 +215,7 @@ def tell(connection: Rows, what: str = "") -> None:
     connection.execute(_TELL, (what,))
 
 
-def _encoded(node: Node, software: str) -> str:
-    addresses = {name: list(address) for name, address in node.addresses.items()}
-    return json.dumps({"rack": node.rack, "addresses": addresses, "software": software})
+def _encoded(broker: BrokerRegistration) -> str:
+    addresses = {name: list(address) for name, address in broker.node.addresses.items()}
+    values = {"rack": broker.node.rack, "addresses": addresses, "software": broker.software}
+    return json.dumps({**values, "stopping": broker.is_stopping})

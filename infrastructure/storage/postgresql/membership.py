@@ -8,15 +8,20 @@ from time import monotonic
 
 from application.state.notifying import notify_each
 from domain.cluster.nodes import BrokerRegistration, Node
+from infrastructure.storage.engine import Joining
 from infrastructure.storage.postgresql.contents import Contents
 
 
 class PostgresMembership:
-    def __init__(self, node_id: int, contents: Contents, announce: Callable[[Node], None]) -> None:
-        self.node_id = node_id
+    def __init__(self, joining: Joining, contents: Contents, wake: Callable[[], None]) -> None:
+        """`wake`: the thread that announces this broker."""
+        self.node_id = joining.node.node_id
+        self._software = joining.software
         self._contents = contents
-        self._announce = announce
-        self._announced: Node | None = None
+        self._wake = wake
+        self._announced: BrokerRegistration | None = None
+        #: The thread sets it, too.
+        self.is_announced = True
         self._brokers: list[BrokerRegistration] = []
         #: By the clock of this process.
         self.lease_until = 0.0
@@ -41,9 +46,25 @@ class PostgresMembership:
         self._when_changed.append(call)
 
     def announce(self, node: Node) -> None:
-        if node != self._announced:
-            self._announced = node
-            self._announce(node)
+        before = self._announced or BrokerRegistration(node, software=self._software)
+        self._change(before._replace(node=node))
+
+    def announce_stop(self) -> None:
+        if self._announced is not None:
+            self._change(self._announced._replace(is_stopping=True))
+
+    def _change(self, announced: BrokerRegistration) -> None:
+        if announced != self._announced:
+            self._announced = announced
+            self.is_announced = False
+            self._wake()
+
+    def to_announce(self) -> BrokerRegistration | None:
+        """From the thread."""
+        if self.is_announced:
+            return None
+        self.is_announced = True  # first: the loop may change it again
+        return self._announced
 
     def unregister(self, node_id: int) -> None:
         self._contents.staged.unregistered.append(node_id)

@@ -27,7 +27,6 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from domain.cluster.nodes import Node
 from infrastructure.storage.engine import Joining, ToLoop
 from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql import leases, shared_rows
@@ -96,8 +95,6 @@ class Watch:
         #: It was told of a change.
         self._is_told = self._markers_changed = True
         self._is_asked = False
-        self._announced: Node | None = None
-        self._to_announce = False
         #: Since when this thread knows the session and the end of a lease.
         self._seen: dict[int, tuple[tuple[int, Any], float]] = {}
         #: When the server last responded to a renewal.
@@ -105,7 +102,7 @@ class Watch:
         contents.read_again = self._follow_again
         contents.read_markers_again = self._read_markers_again
         self.changes = PostgresClusterChanges(contents, self.wake)
-        self.membership = PostgresMembership(self._node_id, contents, self._announce_soon)
+        self.membership = PostgresMembership(joining, contents, self.wake)
         self._thread = threading.Thread(target=self._run, name="ottla-cluster", daemon=True)
 
     # ---- start
@@ -163,10 +160,6 @@ class Watch:
         self._markers_changed = True
         self.wake()
 
-    def _announce_soon(self, node: Node) -> None:
-        self._announced, self._to_announce = node, True
-        self.wake()
-
     def close(self) -> None:
         """After the last commit, or if the start fails."""
         self._link.ended.set()
@@ -207,7 +200,8 @@ class Watch:
         end_backend(connection, self._backend)
         timeline = self._timeline
         self._listen(connection)
-        self._is_new = self._is_told = self._markers_changed = self._to_announce = True
+        self._is_new = self._is_told = self._markers_changed = True
+        self.membership.is_announced = False
         if self._timeline > timeline:
             self._post(self.changes.promoted)
         self._post(self.connected_again)
@@ -251,10 +245,8 @@ class Watch:
             version = self._contents.version
             shared = shared_rows.shared(connection, also_deleted=True)
             self._post(partial(self._compare, version, shared))
-        if self._to_announce and self._announced is not None:
-            self._to_announce = False
-            software, numbers = self._joining.software, self._session.numbers
-            leases.announce(connection, self._announced, software, numbers)
+        if (broker := self.membership.to_announce()) is not None:
+            leases.announce(connection, broker, self._session.numbers)
             self._next_beat = 0
         if self._is_told:
             self._is_told = False

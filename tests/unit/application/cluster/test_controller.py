@@ -150,3 +150,16 @@ def test_they_stay_where_they_are_without_balancing(shared: SharedStore) -> None
         broker.config.auto_leader_rebalance_enable = False
     shared.advance(REBALANCE_MS + 1000, step_ms=1000)
     assert Counter(node_id for node_id, _ in leaders(shared))[2] == 0
+
+
+def test_a_broker_that_stops_gets_no_leaders(shared: SharedStore) -> None:
+    """It is the controller itself, and leaves all to the others while they live."""
+    shared.topic("t", 6)
+    shared.brokers[1].broker.hand_over_all()
+    shared.run()
+    shared.advance(REBALANCE_MS + 1000, step_ms=1000)
+    assert Counter(node_id for node_id, _ in leaders(shared)) == {2: 3, 3: 3}
+    lose(shared, 2)
+    assert {node_id for node_id, _ in leaders(shared)} == {3}
+    lose(shared, 3)
+    assert {node_id for node_id, _ in leaders(shared)} == {1}

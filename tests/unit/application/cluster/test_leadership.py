@@ -298,3 +298,52 @@ def test_a_failed_commit_ends_the_stop(shared: SharedStore) -> None:
     [failure] = hand_over_all(shared, 1)
     assert isinstance(failure, StorageFailed)
     assert leaders(shared)[0] == (1, 0)
+
+
+def test_brokers_that_stop_together_hand_nothing_to_each_other(shared: SharedStore) -> None:
+    shared.topic("t", 30)
+    done: list[object] = []
+    for node_id in (1, 2):
+        shared.brokers[node_id].broker.hand_over_all().then(done.append)
+    shared.run()
+    assert done == [None, None]
+    assert {node_id for node_id, _ in leaders(shared)} == {3}
+
+
+def test_a_broker_that_stops_hands_over_what_another_one_has_just_given_to_it(
+    shared: SharedStore,
+) -> None:
+    shared.topic("t", 1)
+    one = shared.brokers[1]
+    one.commit.hold()
+    one.broker.hand_over_all()
+    assert hand_over_all(shared, 2) == [None]  # it leads nothing yet
+    one.commit.let_go()
+    shared.run()
+    assert leaders(shared) == [(3, 2)]
+
+
+def test_the_last_brokers_that_stop_hand_nothing_over(shared: SharedStore) -> None:
+    """They lead, for the clients that are connected, until they end."""
+    shared.topic("t", 3)
+    shared.kill(3)
+    shared.fence(3)
+    before = leaders(shared)
+    for node_id in (1, 2):
+        shared.brokers[node_id].membership.announce_stop()
+    assert hand_over_all(shared, 1) == hand_over_all(shared, 2) == [None]
+    assert leaders(shared) == before
+    shared.kill(1)
+    shared.fence(1)
+    assert {node_id for node_id, _ in leaders(shared)} == {2}
+
+
+def test_a_reassignment_waits_for_a_broker_that_stops(shared: SharedStore) -> None:
+    topic = shared.topic("t", 3)
+    hand_over_all(shared, 2)
+    ask(shared, topic.partition_ids[0], 2)
+    shared.run()
+    assert leaders(shared)[0] == (1, 0)
+    shared.kill(2)
+    shared.start(2)
+    assert leaders(shared)[0][0] == 2

@@ -52,6 +52,24 @@ def test_fenced_brokers_come_behind_the_living_ones(shared: SharedStore) -> None
     assert registrations.find(8) == PartitionRegistration((2, 3, 1), 2, 0)
 
 
+@pytest.mark.parametrize("is_last", [False, True])
+def test_a_broker_that_stops_comes_behind_the_others_while_one_lives(
+    shared: SharedStore, is_last: bool
+) -> None:
+    shared.brokers[1].membership.announce_stop()
+    if is_last:
+        shared.members.fence(2)
+    assignment = of(shared)
+    assignment.assign([7, 8], 2)
+    assignment.assign_to([9], [[1, 2]])
+    registrations = shared.brokers[1].core.registrations
+    assert registrations is not None
+    leader, other = (1, 2) if is_last else (2, 1)
+    for each in (7, 8):
+        assert registrations.find(each) == PartitionRegistration((leader, other), leader, 0)
+    assert registrations.find(9) == PartitionRegistration((1, 2), leader, 0)
+
+
 def test_without_a_living_broker_nothing_is_placed(shared: SharedStore) -> None:
     shared.members.fence(1)
     shared.members.fence(2)

@@ -248,6 +248,14 @@ def test_a_preferred_leader_that_is_fenced_cannot_be_elected(moved: SharedStore)
     assert elect(moved.brokers[1], [1]) == {1: NOT_AVAILABLE}
 
 
+def test_a_preferred_leader_that_stops_cannot_be_elected(moved: SharedStore) -> None:
+    """Clients find it until it ends, as in Kafka."""
+    moved.brokers[2].membership.announce_stop()
+    assert elect(moved.brokers[1], [1]) == {1: NOT_AVAILABLE}
+    response = ask(moved.brokers[1], request_for("metadata"), 12)
+    assert [one.node_id for one in response.brokers] == [1, 2, 3]
+
+
 def test_an_election_times_out_if_the_leader_does_not_hand_over(moved: SharedStore) -> None:
     moved.brokers[3].commit.hold()
     assert elect(moved.brokers[1], [1]) == {1: TIMED_OUT}
