@@ -34,7 +34,8 @@ class BrokerReadings:
         yield own.UPTIME, [((), (self._clock.now_ms() - self._started_at_ms) / 1000)]
         yield from self._cluster()
         yield own.TOPICS, [((), len(broker.catalog))]
-        yield own.STORE_READY, [((), int(broker.commits.storage_health.reason() is None))]
+        is_ready = broker.placement.has_lease and broker.commits.storage_health.reason() is None
+        yield own.STORE_READY, [((), int(is_ready))]
         yield own.COMMIT_WAITERS, [((), broker.commits.waiters.histogram())]
         yield own.WAITING_FETCHES, [((), broker.messages.fetch.waiting)]
         expired = broker.retention.expired_records

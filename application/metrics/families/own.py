@@ -87,7 +87,8 @@ STORE_PAGES = gauge("ottla_store_used_pages", "ottla_store_used_bytes in pages."
 DISK_FREE = gauge("ottla_store_disk_free_bytes", "Free space on the disk of the data folder.")
 STORE_READY = gauge(
     "ottla_store_ready",
-    "1; 0: the last commit failed, or one takes longer than 2 s. GET /readyz has the reason.",
+    "1; 0: the last commit failed, one takes longer than 2 s, or the lease is over. GET /readyz "
+    "has the reason.",
 )
 STORE_COPIES = gauge(
     "ottla_store_copies",

@@ -16,10 +16,12 @@ from interfaces.kafka.connections.shared import Shared
 from interfaces.main.container.core import Core
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.settings.sources import Settings
-from interfaces.rest.admin import Admin, KafkaListener
+from interfaces.rest.admin import Admin, Check, KafkaListener
 from interfaces.rest.serving.server import AdminServer, HttpServer
 from interfaces.rest.testing import Testing
 from interfaces.terminal.addresses import host_port
+
+NO_LEASE = "the lease is over: other brokers may take the place of this one"
 
 
 def make_admin(
@@ -40,12 +42,6 @@ def make_admin(
             if each.is_open
         ]
 
-    def listening() -> str | None:
-        return None if len(open_listeners()) == len(listeners) else "not every listener is open"
-
-    def recovered() -> str | None:
-        return None if broker.groups.offsets.loaded else "committed offsets are being read"
-
     return Admin(
         broker=broker,
         events=core.events,
@@ -59,11 +55,7 @@ def make_admin(
         counted=metrics.counted,
         connections=lambda: list(shared.sessions),
         listeners=open_listeners,
-        checks={
-            "listeners": listening,
-            "storage": broker.commits.storage_health.reason,
-            "recovery": recovered,
-        },
+        checks=checks_of(broker, listeners),
         origin=settings.origin,
         storage=settings.storage.shown,
         refusals=shared.closing_log,
@@ -72,6 +64,26 @@ def make_admin(
         tls=tls,
         testing=testing,
     )
+
+
+def checks_of(broker: Broker, listeners: Sequence[Listener]) -> dict[str, Check]:
+    """Of `GET /readyz`."""
+
+    def listening() -> str | None:
+        return None if all(each.is_open for each in listeners) else "not every listener is open"
+
+    def recovered() -> str | None:
+        return None if broker.groups.offsets.loaded else "committed offsets are being read"
+
+    def leased() -> str | None:
+        return None if broker.placement.has_lease else NO_LEASE
+
+    checks: dict[str, Check] = {
+        "listeners": listening,
+        "storage": broker.commits.storage_health.reason,
+        "recovery": recovered,
+    }
+    return checks if broker.placement.is_alone else {**checks, "lease": leased}
 
 
 def _authentication(settings: Settings, broker: Broker) -> HttpAuthentication | None:

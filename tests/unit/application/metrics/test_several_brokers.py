@@ -53,6 +53,13 @@ def test_a_store_that_waits_or_fails_is_not_ready() -> None:
     assert found == [1, 0, 1]
 
 
+def test_a_store_is_not_ready_for_a_broker_without_a_lease() -> None:
+    shared = three()
+    shared.fence(1)
+    found = [figures(broker)["ottla_store_ready",] for broker in shared.brokers.values()]
+    assert found == [0, 1, 1]
+
+
 def epochs(fake: SharedBroker) -> list[object]:
     found = figures(fake)
     return [found[key] for key in found if key[0] == "ottla_partition_leader_epoch"]

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from interfaces.main.container.admin import checks_of
 from tests.fakes.admin import FakeAdmin
+from tests.fakes.shared_store import SharedStore
 
 
 def test_a_running_broker_is_alive(admin: FakeAdmin) -> None:
@@ -23,6 +25,24 @@ def test_a_broker_is_ready_unless_a_check_fails(admin: FakeAdmin, path: str) -> 
             {"name": "storage", "status": "down", "reason": "the disk is full"},
         ],
     }
+
+
+def test_a_broker_without_a_lease_is_not_ready() -> None:
+    """It has nothing to commit, and would not notice otherwise."""
+    shared = SharedStore()
+    admin = FakeAdmin(shared.start(1))
+    admin.checks.clear()
+    admin.checks.update(checks_of(admin.fake.broker, []))
+    assert admin.get("/readyz").status == 200
+    shared.fence(1)
+    response = admin.get("/readyz")
+    assert response.status == 503
+    down = [(one["name"], one["reason"]) for one in response.json["checks"] if one["reason"]]
+    assert down == [("lease", "the lease is over: other brokers may take the place of this one")]
+
+
+def test_a_broker_that_is_alone_needs_no_lease(admin: FakeAdmin) -> None:
+    assert list(checks_of(admin.fake.broker, [])) == ["listeners", "storage", "recovery"]
 
 
 def test_version_and_uptime(admin: FakeAdmin) -> None:
