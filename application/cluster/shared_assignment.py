@@ -8,7 +8,7 @@ from application.cluster.registrations import Registrations
 from application.cluster.replica_assignment import ReplicaAssignment
 from application.ports.membership import Membership
 from application.ports.registration_repository import RegistrationChange
-from domain.cluster.nodes import Node, candidates, ids_of
+from domain.cluster.nodes import NO_LEADER, Node, candidates, ids_of
 from domain.cluster.registration import PartitionRegistration, place
 from domain.topics.topic import Topic
 
@@ -70,4 +70,5 @@ def _turned(replicas: tuple[int, ...], by: int) -> tuple[int, ...]:
 
 
 def _first(replicas: Sequence[int], alive: set[int]) -> int:
-    return next(each for each in replicas if each in alive)
+    """Without one, the controller takes the partition over when a broker is alive."""
+    return next((each for each in replicas if each in alive), NO_LEADER.node_id)

@@ -30,11 +30,15 @@ class FakeMembers:
         self.late.discard(node.node_id)
         self._changed()
 
+    def register(self, node: Node) -> None:
+        """It starts, and is not announced yet."""
+        self.registered[node.node_id] = BrokerRegistration(node, True, "", next(self._sessions))
+        self._changed()
+
     def announce(self, node: Node) -> None:
-        """Of one that has a session."""
-        if not self.is_fenced(node.node_id):
+        if self.has_session(node.node_id):
             known = self.registered[node.node_id]
-            self.registered[node.node_id] = known._replace(node=node)
+            self.registered[node.node_id] = known._replace(node=node, is_fenced=False)
             self._changed()
 
     def announce_stop(self, node_id: int) -> None:
@@ -55,6 +59,10 @@ class FakeMembers:
 
     def is_fenced(self, node_id: int) -> bool:
         return node_id not in self.registered or self.registered[node_id].is_fenced
+
+    def has_session(self, node_id: int) -> bool:
+        """Its commits are not refused."""
+        return node_id in self.registered and self.registered[node_id].session_id > 0
 
     def _changed(self) -> None:
         for each in list(self.memberships):
@@ -80,10 +88,10 @@ class FakeMembership:
 
     @property
     def has_lease(self) -> bool:
-        return not self._members.is_fenced(self.node_id)
+        return self._members.has_session(self.node_id)
 
     def lease_left_s(self, node_id: int) -> float:
-        return 0.0 if self._members.is_fenced(node_id) else 6.0
+        return 6.0 if self._members.has_session(node_id) else 0.0
 
     def on_changed(self, call: Callable[[], None]) -> None:
         self._when_changed.append(call)

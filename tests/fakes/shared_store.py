@@ -182,7 +182,8 @@ class SharedCommit(FakeCommit):
         super().commit(ended, waits)
 
     def _finish(self, failure: StorageFailed | None) -> None:
-        if self._is_void or self._view.shared.members.is_fenced(self._membership.node_id):
+        has_session = self._view.shared.members.has_session(self._membership.node_id)
+        if self._is_void or not has_session:
             failure = StorageFailed(FENCED)
         self._is_void = False
         super()._finish(failure)

@@ -7,10 +7,12 @@ from collections import Counter
 import pytest
 
 from application.cluster.shared_assignment import SharedReplicaAssignment
+from domain.cluster.nodes import NO_LEADER, Node
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import InvalidReplicationFactor
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
-from tests.fakes.shared_store import SharedStore
+from interfaces.main.container.joining import announce
+from tests.fakes.shared_store import SharedBroker, SharedStore
 
 REBALANCE_MS = 300_000
 
@@ -77,11 +79,36 @@ def test_without_a_living_broker_nothing_is_placed(shared: SharedStore) -> None:
         of(shared).check_factor(1)
 
 
+def test_partitions_that_no_living_broker_can_lead_have_no_leader(shared: SharedStore) -> None:
+    """The first broker creates internal topics, also before it is announced."""
+    shared.members.fence(1)
+    shared.members.fence(2)
+    of(shared).assign([7, 8], 2)
+    registrations = shared.brokers[1].core.registrations
+    assert registrations is not None
+    assert registrations.find(7) == PartitionRegistration((2, 1), NO_LEADER.node_id, 0)
+    assert registrations.find(8) == PartitionRegistration((1, 2), NO_LEADER.node_id, 0)
+
+
 INTERNAL = {
     "offsets_topic": "on",
     "offsets_topic_num_partitions": "12",
     "transaction_state_log_num_partitions": "12",
 }
+
+
+def test_internal_topics_that_were_created_before_a_broker_was_announced_get_leaders() -> None:
+    """Over a slow store; soon, not when a job is repeated."""
+    shared = SharedStore()
+    shared.members.register(Node(1))
+    broker = SharedBroker(shared, 1, **INTERNAL)
+    broker.broker.begin()
+    broker.broker.start_upkeep()
+    shared.run()
+    assert shared.led(OFFSETS_TOPIC, 1) == shared.led(TRANSACTION_TOPIC, 1) == []
+    announce(broker.membership, broker.broker, [broker.listener])
+    shared.advance(200)
+    assert len(shared.led(OFFSETS_TOPIC, 1)) == len(shared.led(TRANSACTION_TOPIC, 1)) == 12
 
 
 @pytest.mark.parametrize("is_led", [True, False])
