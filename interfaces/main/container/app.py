@@ -226,9 +226,8 @@ class App:
         found = self.broker.cluster.brokers()
         if len(found) < 2:
             return ""
-        # This one is announced when its listeners are open.
-        fenced = [one for one in self.broker.cluster.fenced_nodes() if one.node_id != self._node_id]
-        dead = f", {len(fenced)} of them not alive" if fenced else ""
+        fenced = len(self.broker.cluster.fenced_nodes())
+        dead = f", {fenced} of them not alive" if fenced else ""
         return f"broker {self._node_id}, one of {len(found)} over this store{dead}"
 
     @property
