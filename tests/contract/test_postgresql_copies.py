@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -80,6 +81,18 @@ def test_of_several_hosts_the_one_that_can_be_written_is_used(
         check_server(connection, address)
 
 
+WAITING = "pg_stat_activity where wait_event = 'SyncRep' and query"
+
+
+def cancelled_wait(broker: JoinedBroker, server: Postgres, statement: str) -> object:
+    """The backend of a statement that waits for the standby, and is cancelled."""
+    cancelled = f"select pid, pg_cancel_backend(pid) from {WAITING} ~ '{statement}'"
+    found: list[tuple[object, ...]] = []
+    broker.run_until(lambda: found or found.extend(server.execute(cancelled)))
+    [(backend, _)] = found
+    return backend
+
+
 def test_a_commit_that_is_cancelled_while_it_waits_for_the_standby_goes_on_waiting(
     server: Postgres, cluster: JoinedBrokers
 ) -> None:
@@ -90,14 +103,50 @@ def test_a_commit_that_is_cancelled_while_it_waits_for_the_standby_goes_on_waiti
     counted(broker, 1)
     broker.append(0, 0)
     outcomes = broker.begin()
-    waiting = "pg_stat_activity where wait_event = 'SyncRep' and query"
-    cancelled = f"select pg_cancel_backend(pid) from {waiting} ~ '^with fence '"
-    broker.run_until(lambda: server.execute(cancelled))
-    broker.run_until(lambda: server.execute(f"select 1 from {waiting} ~ 'taken as'"))
+    cancelled_wait(broker, server, "^with fence ")
+    # The next session waits for the standby, too.
+    backend = cancelled_wait(broker, server, "taken as")
+    again = f"select 1 from {WAITING} ~ 'taken as' and pid <> {backend}"
+    broker.run_until(lambda: outcomes or server.execute(again))
     assert outcomes == []
     server.standby.start()
     broker.run_until(lambda: outcomes)
     assert outcomes == [None]
+
+
+def test_a_commit_of_a_session_that_is_over_waits_for_the_standby_alike(
+    server: Postgres, cluster: JoinedBrokers
+) -> None:
+    """Its outcome is read from what ended the session."""
+    broker = cluster.join(1)
+    assert server.standby is not None
+    server.standby.stop()
+    counted(broker, 1)
+    broker.append(0, 0)
+    outcomes = broker.begin()
+    cancelled_wait(broker, server, "^with fence ")
+    broker.run_until(lambda: server.execute(f"select 1 from {WAITING} ~ 'taken as'"))
+    end = """
+        with old as (select node_id, session, seq from ottla_fences for update),
+        past as (insert into ottla_sessions select session, seq from old)
+        update ottla_fences f set session = 0 from old where f.node_id = old.node_id
+    """
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(cluster.execute, "set synchronous_commit = local", end)
+        waiting = (
+            "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'past as'"
+        )
+        broker.run_until(lambda: server.execute(waiting))
+        cancelled_wait(broker, server, "taken as")
+        broker.run_until(ended.done)
+    backend = cancelled_wait(broker, server, "returning last_seq")
+    again = f"select 1 from {WAITING} ~ 'returning last_seq' and pid <> {backend}"
+    broker.run_until(lambda: outcomes or server.execute(again))
+    assert outcomes == []
+    server.standby.start()
+    broker.run_until(lambda: outcomes)
+    assert outcomes == [None]
+    broker.run_until(lambda: broker.fenced)
 
 
 @pytest.mark.parametrize(

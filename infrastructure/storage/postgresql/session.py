@@ -134,6 +134,13 @@ class Session:
         if notice.severity_nonlocalized == "WARNING" and notice.sqlstate == _WARNING:
             self._is_on_server_only = True
 
+    def _check_replicated(self) -> None:
+        """Raises psycopg.Error if the wait for the standby was cancelled: with the next connection
+        there is another one.
+        """
+        if self._is_on_server_only:
+            raise psycopg.OperationalError("PostgreSQL did not wait for its standby")
+
     def raise_leader_epoch(self, epoch: int) -> None:
         """For commands. Raises StorageFailed."""
         assert self._link.connection is not None
@@ -228,9 +235,8 @@ class Session:
                 # `_resume` asks for the session, and waits for standbys.
                 if place is None:
                     self._problem = psycopg.OperationalError("the session is over")
-                elif self._is_on_server_only:
-                    self._problem = psycopg.OperationalError("a commit was not replicated")
                 else:
+                    self._check_replicated()
                     self._seq, self._place = self._seq + 1, place
                     return None
             except Exception as error:  # not only of psycopg: the thread must go on
@@ -296,8 +302,10 @@ class Session:
             end_backend(connection, self._backend)
             NodeLock(self.node_id).taken(connection)
             found = self._take(connection)
+            self._check_replicated()
             if found is None:
                 found = self._last_seq(connection)
+                self._check_replicated()
                 why = "another broker has ended the session of this one"
                 if found is None:
                     why = "PostgreSQL does not know this session: it has lost commits"
