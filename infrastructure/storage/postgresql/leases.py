@@ -99,6 +99,8 @@ _FENCE = """
         update ottla_brokers set is_fenced = true from ended where node_id = %(node)s)
     select count(*) from ended
 """
+#: Behind a commit that runs. In a transaction of its own.
+_PATIENCE_TO_FENCE = "select set_config('lock_timeout', %s, true)"
 #: They may hold locks, and nothing else ends them: the process may be stopped for hours.
 _END_BACKENDS = """
     select pg_terminate_backend(pid) from pg_stat_activity
@@ -169,13 +171,22 @@ def leases(connection: Rows) -> tuple[int, list[Lease]]:
     return (found[0][0] if found else 0), [Lease(*one[1:]) for one in found]
 
 
-def fence(connection: Rows, lease: Lease) -> bool:
-    """Ends the session of a broker whose lease is over. False: it has renewed it."""
+def fence(connection: Rows, lease: Lease, patience_ms: int) -> bool:
+    """Ends the session of a broker whose lease is over. False: it has renewed it, or its row stays
+    locked; if the broker itself has locked it, the row is free soon.
+    """
     values = {"node": lease.node_id, "session": lease.session, "until": lease.until}
-    [(count,)] = connection.execute(_FENCE, values).fetchall()
-    if count:
+    is_locked, count = False, 0
+    try:
+        with connection.transaction():
+            connection.execute(_PATIENCE_TO_FENCE, (str(patience_ms),))
+            [(count,)] = connection.execute(_FENCE, values).fetchall()
+    except psycopg.errors.LockNotAvailable:
+        is_locked = True
+    if count or is_locked:
         with suppress(psycopg.errors.InsufficientPrivilege):
             connection.execute(_END_BACKENDS, (lease.client,))
+    if count:
         tell(connection)
     return bool(count)
 

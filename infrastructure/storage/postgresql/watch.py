@@ -22,7 +22,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -37,6 +36,7 @@ from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.locks import ChangesLock
 from infrastructure.storage.postgresql.marker_rows import CHANGED
 from infrastructure.storage.postgresql.membership import PostgresMembership
+from infrastructure.storage.postgresql.seen_leases import SeenLeases
 from infrastructure.storage.postgresql.server import Rows, Server, end_backend
 from infrastructure.storage.postgresql.session import RETRY_S, Session
 from infrastructure.storage.postgresql.shared_rows import SharedRows
@@ -52,6 +52,8 @@ _ASK_AGAIN_S = 0.2
 _PAUSE_S = 0.05
 #: Of a start that waits for it.
 _PATIENCE_S = 60.0
+#: Of the end of a session, if the row of its broker is locked.
+_PATIENCE_TO_FENCE_MS = 1000
 #: Between two removals of shared rows that are deleted.
 _CLEANING_S = 60.0
 
@@ -77,6 +79,8 @@ class Watch:
         self._joining = joining
         self._session_s = joining.session_ms / 1000
         self._heartbeat_s = joining.heartbeat_ms / 1000
+        #: Meanwhile the lease is not renewed.
+        self._patience_ms = min(joining.heartbeat_ms, _PATIENCE_TO_FENCE_MS)
         self._to_loop = to_loop
         #: To be called on the loop: this broker has lost its session, or the database commits.
         self.fenced = joining.fenced
@@ -95,10 +99,7 @@ class Watch:
         #: It was told of a change.
         self._is_told = self._markers_changed = True
         self._is_asked = False
-        #: Since when this thread knows the session and the end of a lease.
-        self._seen: dict[int, tuple[tuple[int, Any], float]] = {}
-        #: When the server last responded to a renewal.
-        self._renewed = 0.0
+        self._seen = SeenLeases(self._session_s)
         contents.read_again = self._follow_again
         contents.read_markers_again = self._read_markers_again
         self.changes = PostgresClusterChanges(contents, self.wake)
@@ -296,16 +297,12 @@ class Watch:
         is_over = not beat.is_renewed and numbers == self._session.numbers
         if is_over or beat.version < version:  # the database has lost commits
             self._post(self.fenced)
-        self._forget_if_cut_off()
+        self._seen.read(beat.leases, monotonic())
         for lease in beat.leases:
             self._look_at(connection, lease)
         until = began + self._session_s if beat.is_renewed else 0.0
         brokers = [lease.broker for lease in beat.leases]
-        leases_until = {
-            one.node_id: self._seen[one.node_id][1] + self._session_s
-            for one in beat.leases
-            if one.session
-        }
+        leases_until = {one.node_id: self._seen.until(one) for one in beat.leases if one.session}
         self._post(partial(self.membership.seen, brokers, until, leases_until))
         if not self._is_loaded:
             return
@@ -315,24 +312,13 @@ class Watch:
             self._next_cleaning = began + _CLEANING_S
             leases.forget_deleted(connection, _known_to_all(beat.leases))
 
-    def _forget_if_cut_off(self) -> None:
-        """Without the server no broker could renew a lease: others get the whole time again."""
-        now, before = monotonic(), self._renewed
-        self._renewed = now
-        if now - before > self._session_s:
-            self._seen.clear()
-
     def _look_at(self, connection: Rows, lease: Lease) -> None:
         """It may start, too: what it has, as the right to change shared rows, others wait for."""
-        sign = lease.session, lease.until
-        known, since = self._seen.get(lease.node_id, (None, 0.0))
-        if sign != known:
-            self._seen[lease.node_id] = sign, monotonic()
-        elif (
+        if (
             lease.session
             and lease.node_id != self._node_id
-            and monotonic() - since >= self._session_s
-            and leases.fence(connection, lease)
+            and self._seen.is_over(lease)
+            and leases.fence(connection, lease, self._patience_ms)
         ):
             self._next_beat = 0
 

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from domain.cluster.nodes import Node
+from infrastructure.storage.engine import Joining
+from infrastructure.storage.postgresql import leases, watch
+from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.leases import Beat, Lease
+from infrastructure.storage.postgresql.watch import Watch
+
+SESSION_S, HEARTBEAT_S = 6, 2
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Fixture:
+    """The watch of broker 3, without its thread. A test has its loop, clock and connections."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        self.calls: list[Callable[[], None]] = []
+        #: When each broker has last renewed its lease.
+        self.renewed = {1: 0.0, 2: 0.0, 3: 0.0}
+        self.fenced: list[int] = []
+        #: Of the statement that ends a session.
+        self.fencing_s = 0.0
+        monkeypatch.setattr(watch, "monotonic", lambda: self.now)
+        monkeypatch.setattr(watch, "RETRY_S", 0)
+        monkeypatch.setattr(leases, "renew", self._renew)
+        monkeypatch.setattr(leases, "fence", self._fence)
+        contents = Contents(3)
+        session: Any = SimpleNamespace(numbers=(1, 2))
+        joining = Joining(Node(3), "1.0", SESSION_S * 1000, HEARTBEAT_S * 1000, print)
+        self.connection = connection()
+        self.watch = Watch(
+            cast(Any, None), self.connection, session, contents, joining, self.calls.append
+        )
+
+    def _renew(self, *_: object) -> Beat:
+        found = []
+        for node_id, at in self.renewed.items():
+            until = BEGIN + timedelta(seconds=at)
+            found.append(Lease(node_id, node_id, False, False, until, 0, "", {}))
+        return Beat(True, 0, found)
+
+    def _fence(self, connection: object, lease: Lease, *_: object) -> bool:
+        self.fenced.append(lease.node_id)
+        self.now += self.fencing_s
+        return True
+
+    def beat(self, at: float, *renewed: int) -> None:
+        """These have renewed their leases just before."""
+        self.now = 100.0 + at
+        self.renewed.update(dict.fromkeys(renewed, at))
+        self.watch._beat(self.connection)
+
+
+def connection() -> Any:
+    return SimpleNamespace(close=lambda: None)
+
+
+@pytest.fixture
+def fixture(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fixture]:
+    fixture = Fixture(monkeypatch)
+    yield fixture
+    fixture.watch._link.drop()
+    fixture.watch.close()
+
+
+def test_a_lease_that_is_not_renewed_for_the_session_timeout_is_over(fixture: Fixture) -> None:
+    for at in (0, 2, 4):
+        fixture.beat(at, 2, 3)
+    assert fixture.fenced == []
+    fixture.beat(6, 2, 3)
+    assert fixture.fenced == [1]
+
+
+def test_no_broker_is_silent_while_this_one_ends_the_session_of_another(fixture: Fixture) -> None:
+    """However long that takes: the other leases are as they were before."""
+    fixture.beat(0, 1, 2, 3)
+    fixture.beat(2, 2, 3)
+    fixture.beat(4, 3)
+    fixture.fencing_s = 7
+    fixture.beat(6, 3)
+    assert fixture.fenced == [1]
