@@ -88,7 +88,9 @@ class Watch:
         self.connected_again: Callable[[], None] = lambda: None
         self._wake_in, self._wake_out = os.pipe()
         self._lock = ChangesLock()
-        self._has_lock = self._to_release = False
+        self._has_lock = False
+        #: The loop has given up the right that came with this connection.
+        self._to_release: Rows | None = None
         #: Changes are followed from then on.
         self._is_loaded = False
         self._next_try = self._next_ask = 0.0
@@ -225,7 +227,6 @@ class Watch:
 
     def _lose_connection(self) -> None:
         self._link.drop()
-        self._to_release = False
         if self._has_lock:
             self._has_lock = False
             self._post(self.changes.lost)
@@ -325,8 +326,8 @@ class Watch:
     # ---- the right to change shared rows
 
     def _take_turns(self, connection: Rows) -> None:
-        if self._to_release:
-            self._to_release = self._is_asked = False
+        if self._to_release is connection:  # of a former one it is too late
+            self._to_release, self._is_asked = None, False
             self._lock.release(connection)
             self._has_lock = False
             self._next_try = monotonic() + _PAUSE_S
@@ -341,7 +342,7 @@ class Watch:
         if self._has_lock and self.changes.wanted:
             self._post(partial(self.changes.given, self._follow(connection), self._timeline))
         elif self._has_lock and self._is_asked:
-            self._post(partial(self.changes.asked, self._release_soon))
+            self._post(partial(self.changes.asked, partial(self._release_soon, connection)))
 
     def _post(self, call: Callable[[], None]) -> None:
         try:
@@ -357,9 +358,9 @@ class Watch:
         elif known.newer(found) is None:
             self.fenced()
 
-    def _release_soon(self) -> None:
+    def _release_soon(self, connection: Rows) -> None:
         """On the loop."""
-        self._to_release = True
+        self._to_release = connection
         self.wake()
 
 

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from application.ports.log_store import NotInMemory
 from domain.cluster.nodes import Node
 from infrastructure.storage.engine import Joining
-from infrastructure.storage.postgresql import leases, watch
+from infrastructure.storage.postgresql import leases, shared_rows, watch
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.leases import Beat, Lease
+from infrastructure.storage.postgresql.locks import ChangesLock
+from infrastructure.storage.postgresql.shared_rows import SharedRows
 from infrastructure.storage.postgresql.watch import Watch
 
 SESSION_S, HEARTBEAT_S = 6, 2
@@ -33,12 +37,12 @@ class Fixture:
         monkeypatch.setattr(watch, "RETRY_S", 0)
         monkeypatch.setattr(leases, "renew", self._renew)
         monkeypatch.setattr(leases, "fence", self._fence)
-        contents = Contents(3)
+        self.contents = Contents(3)
         session: Any = SimpleNamespace(numbers=(1, 2))
         joining = Joining(Node(3), "1.0", SESSION_S * 1000, HEARTBEAT_S * 1000, print)
         self.connection = connection()
         self.watch = Watch(
-            cast(Any, None), self.connection, session, contents, joining, self.calls.append
+            cast(Any, None), self.connection, session, self.contents, joining, self.calls.append
         )
 
     def _renew(self, *_: object) -> Beat:
@@ -58,6 +62,16 @@ class Fixture:
         self.now = 100.0 + at
         self.renewed.update(dict.fromkeys(renewed, at))
         self.watch._beat(self.connection)
+
+    def run(self) -> None:
+        """What was posted until now."""
+        calls, self.calls[:] = list(self.calls), []
+        for call in calls:
+            call()
+
+    def lose_connection(self) -> None:
+        self.watch._lose_connection()
+        self.connection = self.watch._link.connection = connection()
 
 
 def connection() -> Any:
@@ -88,3 +102,47 @@ def test_no_broker_is_silent_while_this_one_ends_the_session_of_another(fixture:
     fixture.fencing_s = 7
     fixture.beat(6, 3)
     assert fixture.fenced == [1]
+
+
+def test_a_release_that_was_asked_for_before_the_connection_was_lost_is_too_late(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The right of the next connection is another one: the loop has it as long as the lock."""
+    released: list[object] = []
+    monkeypatch.setattr(ChangesLock, "taken", lambda *_: True)
+    monkeypatch.setattr(ChangesLock, "release", lambda _, of: released.append(of))
+    monkeypatch.setattr(shared_rows, "changed_since", lambda *_: SharedRows(0, 0, []))
+    of_watch, changes = fixture.watch, fixture.watch.changes
+
+    def take_turns(is_asked: bool = False) -> None:
+        of_watch._is_asked |= is_asked
+        of_watch._take_turns(fixture.connection)
+
+    def may_change() -> bool:
+        with suppress(NotInMemory):
+            changes.check()
+            return True
+        return False
+
+    assert not may_change()
+    take_turns()
+    fixture.run()
+    assert may_change()
+    fixture.contents.staged.rows["topics", b"t"] = b"row"
+    take_turns(is_asked=True)
+    fixture.run()  # it is not released while changes are staged
+    take_turns(is_asked=True)
+    assert not may_change()  # the other broker is before this request
+    fixture.contents.end_pass()
+    fixture.contents.failed()
+    fixture.lose_connection()
+    take_turns()
+    fixture.run()
+    take_turns()
+    assert released == []
+    assert may_change()
+    take_turns(is_asked=True)
+    fixture.run()
+    take_turns()
+    assert released == [fixture.connection]
+    assert not may_change()
