@@ -20,6 +20,8 @@ from tests.fakes.postgres import Postgres
 @pytest.fixture(scope="module")
 def server() -> Iterator[Postgres]:
     with postgres_with_standby() as server:
+        # That a wait was cancelled is a warning.
+        server.execute("alter role postgres set client_min_messages = error")
         yield server
 
 

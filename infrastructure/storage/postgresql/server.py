@@ -36,6 +36,11 @@ _SETTINGS = {
     "lock_timeout": "0",
     "statement_timeout": "0",
     "default_transaction_isolation": "read committed",
+    # As the driver reads timestamps and text.
+    "DateStyle": "ISO",
+    "client_encoding": "UTF8",
+    # A commit that did not wait for the standby is one.
+    "client_min_messages": "warning",
     # All statements look up keys; of a table that is new the planner would guess otherwise.
     "enable_seqscan": "off",
     # A plan of a small table would read all of it, and stay while it grows.
