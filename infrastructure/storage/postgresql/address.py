@@ -21,8 +21,10 @@ OWN = ("schema", "objects", "local.bytes", "delete.delay.ms", "commit.to")
 LOCAL_BYTES = 1 << 30
 #: Of commit.to.
 _DATABASE, _OBJECTS = "database", "objects"
+#: With "ottla " it is the channel of NOTIFY, which has up to 63.
+LONGEST_SCHEMA = 57
 #: What PostgreSQL takes without quotes: an operator types it in psql.
-_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ def parse_address(place: str) -> Address:
     schema = own.get("schema", DEFAULT_SCHEMA)
     if not _SCHEMA.fullmatch(schema):
         raise UnknownStorage(f"schema={schema} is not a plain name of PostgreSQL")
+    if len(schema) > LONGEST_SCHEMA:
+        raise UnknownStorage(f"schema={schema} is longer than {LONGEST_SCHEMA} characters")
     left = "&".join(others)
     objects = own.get("objects")
     return Address(

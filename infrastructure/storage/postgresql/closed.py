@@ -9,10 +9,12 @@ import psycopg
 from psycopg import sql
 
 from infrastructure.storage.errors import StorageForeign, StorageUnusable
-from infrastructure.storage.postgresql.address import SCHEME, parse_address
+from infrastructure.storage.postgresql.address import LONGEST_SCHEMA, SCHEME, parse_address
 from infrastructure.storage.postgresql.server import Rows, Server, in_schema, reason_of
 from infrastructure.storage.postgresql.tables import has_tables
 
+#: Ends the name of a schema while a copy is made.
+_PARTIAL = "_partial"
 #: In a schema that could be a store.
 _FOREIGN = """
     select relname from pg_class join pg_namespace n on n.oid = relnamespace
@@ -55,7 +57,8 @@ class PostgresSchema:
     def made_whole(self) -> Iterator[str]:
         """The URL of a schema beside it, which takes its name when all went well."""
         schema = self._address.schema
-        partial = PostgresSchema(self._address.in_other_schema(f"{schema}_partial"))
+        beside = f"{schema[: LONGEST_SCHEMA - len(_PARTIAL)]}{_PARTIAL}"
+        partial = PostgresSchema(self._address.in_other_schema(beside))
         partial._drop()
         try:
             yield partial.url
@@ -64,7 +67,7 @@ class PostgresSchema:
                 connection.execute(in_schema("drop schema if exists {schema}", self._address))
                 connection.execute(
                     sql.SQL("alter schema {} rename to {}").format(
-                        sql.Identifier(f"{schema}_partial"), sql.Identifier(schema)
+                        sql.Identifier(beside), sql.Identifier(schema)
                     )
                 )
         except BaseException:

@@ -19,16 +19,23 @@ from infrastructure.storage.postgresql.address import Address, parse_address
             "one",
         ),
         ("h/db?", "h/db", "ottla"),
+        (f"h/db?schema={'a' * 57}", "h/db", "a" * 57),
     ],
 )
 def test_the_schema_is_ours_and_the_rest_is_for_libpq(place: str, url: str, schema: str) -> None:
     assert parse_address(place) == Address(f"postgresql://{url}", schema)
 
 
-@pytest.mark.parametrize("schema", ["", "A", "1a", "a-b", "a%2Eb", 'a"', "a" * 64])
+@pytest.mark.parametrize("schema", ["", "A", "1a", "a-b", "a%2Eb", 'a"'])
 def test_a_schema_that_needs_quotes_is_refused(schema: str) -> None:
     with pytest.raises(UnknownStorage, match="is not a plain name of PostgreSQL"):
         parse_address(f"h/db?schema={schema}")
+
+
+def test_a_schema_that_is_no_channel_is_refused() -> None:
+    """NOTIFY has the name of the schema."""
+    with pytest.raises(UnknownStorage, match=r"schema=a+ is longer than 57 characters"):
+        parse_address(f"h/db?schema={'a' * 58}")
 
 
 def test_large_commits_go_to_objects_if_asked_for() -> None:
