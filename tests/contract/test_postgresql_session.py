@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from infrastructure.storage.postgresql import sending, session
+from infrastructure.storage.postgresql.address import parse_address
+from infrastructure.storage.postgresql.server import Server, end_backend
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import (
     Held,
@@ -148,6 +150,16 @@ def test_a_server_that_is_restarted_during_a_commit(
     relayed.server.start()
     assert running.outcome() is None
     assert relayed.last_offsets() == [0, 1]
+
+
+def test_the_number_of_a_former_backend_may_be_that_of_the_new_one(
+    relayed: RelayedPostgres,
+) -> None:
+    """After a failover: of another server."""
+    address = parse_address(f"postgres@/postgres?host={relayed.server.folder}")
+    with Server(address, "commit").connect() as connection:
+        end_backend(connection, connection.info.backend_pid)
+        connection.execute("select 1")
 
 
 # ---- for how long

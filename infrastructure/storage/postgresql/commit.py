@@ -25,7 +25,7 @@ from infrastructure.storage.postgresql.reading import Reading
 from infrastructure.storage.postgresql.retry_pause import RETRY_S
 from infrastructure.storage.postgresql.sealing import Sealing
 from infrastructure.storage.postgresql.server import Server
-from infrastructure.storage.postgresql.session import NO_RESPONSE, Session
+from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.watch import Watch
 from infrastructure.storage.postgresql.writer import Outcome, Upkeep, Work, Writer
@@ -105,12 +105,16 @@ class PostgresCommit:
 
     def waits_for(self) -> str | None:
         """Why the commit under way takes long. From any thread."""
-        reason = self._session.waits_for()
-        if reason and self._object_commits is not None and self._object_commits.is_writing:
+        if not self._session.takes_long:
+            return None
+        if self._object_commits is not None and self._object_commits.is_writing:
             return "the bucket does not respond to a commit"
-        if reason == NO_RESPONSE and self._copies is not None and self._copies.lacks_standby:
+        problem = self._session.problem
+        if problem is not None:
+            return problem
+        if self._copies is not None and self._copies.lacks_standby:
             return "PostgreSQL waits for a synchronous standby that is not connected"
-        return reason
+        return "PostgreSQL does not respond to a commit"
 
     def commit(self, done: Done, waits: bool = False) -> None:
         staged = self._contents.end_pass()

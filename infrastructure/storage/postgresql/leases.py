@@ -129,9 +129,10 @@ _LEAVE = """
     update ottla_brokers b set is_fenced = true, until = clock_timestamp()
     from ended where b.node_id = ended.node_id and b.registration -> 'addresses' <> '{}'
 """
-_END = """
-    with old as (select node_id, session, seq from ottla_fences f where"""
-_ENDED = """for update),
+_END_SESSIONS = """
+    with old as (
+        select node_id, session, seq from ottla_fences
+        where (node_id = %(alone)s) = %(is_alone)s for update),
     past as (
         insert into ottla_sessions (session, last_seq) select session, seq from old
         where session <> 0)
@@ -207,13 +208,13 @@ def leave(connection: Rows, node_id: int, numbers: Sequence[int]) -> None:
 
 def end_brokers(connection: Rows) -> None:
     """All sessions of brokers: a process has the store alone."""
-    connection.execute(f"{_END} f.node_id <> %s {_ENDED}".encode(), (ALONE,))
+    connection.execute(_END_SESSIONS, {"alone": ALONE, "is_alone": False})
     connection.execute("update ottla_brokers set is_fenced = true")
 
 
 def end_alone(connection: Rows) -> None:
     """The session of a process that had the store alone."""
-    connection.execute(f"{_END} f.node_id = %s {_ENDED}".encode(), (ALONE,))
+    connection.execute(_END_SESSIONS, {"alone": ALONE, "is_alone": True})
 
 
 def forget_deleted(connection: Rows, version: int) -> None:

@@ -143,7 +143,8 @@ def check_own_backends(*connections: Rows) -> None:
 #: The server may not have noticed that its client is gone: it would keep its locks.
 _END_BACKEND = """
     select pg_terminate_backend(pid, 1000) from pg_stat_activity
-    where pid = %s and application_name = current_setting('application_name')
+    where pid = %s and pid <> pg_backend_pid()
+    and application_name = current_setting('application_name')
 """
 
 

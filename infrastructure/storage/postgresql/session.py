@@ -37,7 +37,6 @@ _WARNING = "01000"
 RETRY_S = 0.1
 #: A commit of which nothing is, or will be, persisted is sent for so long.
 PATIENCE_S = 20.0
-NO_RESPONSE = "PostgreSQL does not respond to a commit"
 #: A commit that takes longer is reported.
 LONG_S = 2.0
 #: The backend of a broker that was just killed, or closed, may still have the lock.
@@ -199,13 +198,19 @@ class Session:
         finally:
             self._link.busy = False
 
-    def waits_for(self) -> str | None:
-        """Why the commit under way takes long. From any thread."""
-        if not self._link.busy or time.monotonic() - self._began_s < LONG_S:
-            return None
-        if self._problem is None:
-            return NO_RESPONSE
-        return self._server.failed("cannot be reached", self._problem).message
+    @property
+    def takes_long(self) -> bool:
+        """The commit under way. From any thread."""
+        return self._link.busy and time.monotonic() - self._began_s >= LONG_S
+
+    @property
+    def problem(self) -> str | None:
+        """Of the commit under way; None: it waits for a response. From any thread."""
+        problem = self._problem
+        return None if problem is None else self._unreachable(problem).message
+
+    def _unreachable(self, problem: Exception) -> StorageFailed:
+        return self._server.failed("cannot be reached", problem)
 
     def _commit(self, change: Change, patience_s: float) -> StorageFailed | None:
         until = self._began_s + patience_s
@@ -218,7 +223,7 @@ class Session:
             # An idle connection may be lost: that alone says nothing about the server.
             problem = self._problem
             if problem and failures > 1 and not is_open and time.monotonic() >= until:
-                return self._server.failed("cannot be reached", problem)
+                return self._unreachable(problem)
             try:
                 if self._link.connection is None:
                     found = self._resume()
