@@ -8,6 +8,7 @@ from threading import Event
 import pytest
 
 from application.ports.log_store import NotInMemory
+from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.objects.bucket import Bucket
 from infrastructure.storage.postgresql.commit import PostgresCommit
@@ -208,6 +209,28 @@ def test_a_broker_without_objects_reads_those_of_others(
     assert read(second) == batches(2)
     append(second, 2)
     assert read(second) == batches(3)
+
+
+def test_an_object_that_the_next_leader_has_dropped_is_not_skipped(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a broker that does not know yet that it leads no more."""
+    first = leading(cluster, 1)
+    append(first, 0, 1, 2)
+    assert isinstance(first.storage.commit, PostgresCommit)
+    monkeypatch.setattr(first.storage.commit, "_sealing", None)
+    append(first, 3)
+    assert read(first) == batches(4)
+    cluster.execute(
+        "begin",
+        "update ottla_tails set deleted = clock_timestamp() where object is not null",
+        "delete from ottla_object_entries",
+        "commit",
+    )
+    with pytest.raises(StorageFailed, match="Entries are missing"):
+        read(first)
+    with pytest.raises(StorageFailed, match="Entries are missing"):
+        first.patiently(lambda: first.storage.log.at_timestamp(P, 0))
 
 
 def test_tails_that_a_dead_broker_did_not_drop_are_dropped(
