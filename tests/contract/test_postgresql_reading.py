@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,6 +13,8 @@ from domain.errors import StorageFailed
 from domain.messages.batch import last_offset_of
 from infrastructure.storage.postgresql import reading
 from tests.contract.batches import batch
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import (
     RelayedPostgres,
     RelayedStore,
@@ -153,3 +157,47 @@ def test_a_read_that_waits_does_not_stop_the_loop_for_long(
     monkeypatch.setattr(reading, "_LONGEST_WAIT_S", 10)
     log._reading._late.join(10)
     assert len(log.headers(1, 0, 10, waits=True)) == 2
+
+
+# ---- of one of several brokers
+
+
+@pytest.fixture
+def broker() -> Iterator[JoinedBroker]:
+    cluster = JoinedBrokers(running_postgres())
+    yield cluster.join(1)
+    cluster.close()
+
+
+@pytest.fixture
+def without_files(broker: JoinedBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next attempt to connect finds none."""
+    server = broker.storage.log._reading._server
+    connect = server.connect
+
+    def fail(again: bool = False) -> None:
+        monkeypatch.setattr(server, "connect", connect)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(server, "connect", fail)
+
+
+@pytest.mark.usefixtures("without_files")
+def test_a_row_is_read_again_after_a_failure_of_the_process(broker: JoinedBroker) -> None:
+    """A verification of a transaction waits for it."""
+    assert broker.storage.fetch_row is not None
+    found: list[object] = []
+    for count in (1, 2):
+        broker.storage.fetch_row("t", b"key").then(found.append)
+        broker.run_until(lambda count=count: len(found) == count)  # type: ignore[misc]
+    assert isinstance(found[0], StorageFailed) and "Too many open files" in found[0].message
+    assert found[1] is None
+
+
+@pytest.mark.usefixtures("without_files")
+def test_copies_are_counted_again_after_a_failure_of_the_process(broker: JoinedBroker) -> None:
+    copies = broker.storage.copies
+    broker.storage.log._reading._link.drop()
+    for _ in range(2):
+        copies.look()
+        broker.run_until(lambda: not copies._is_asked)

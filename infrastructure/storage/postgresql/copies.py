@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import psycopg
-
-from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 
@@ -34,8 +31,8 @@ _LACKS_STANDBY = f"""
 """
 _COUNT = f"select {COPIES}, {_LACKS_STANDBY}"
 
-#: Executes a statement with values. Raises psycopg.Error or StorageFailed.
-Rows = Callable[[str, Mapping[str, int]], list[tuple[Any, ...]]]
+#: Executes a statement with values.
+Ask = Callable[[str, Mapping[str, int]], list[tuple[Any, ...]]]
 
 
 class _Counted(NamedTuple):
@@ -44,9 +41,9 @@ class _Counted(NamedTuple):
 
 
 class PostgresCopies:
-    def __init__(self, rows: Rows, to_loop: ToLoop, fixed: int = 0) -> None:
+    def __init__(self, ask: Ask, to_loop: ToLoop, fixed: int = 0) -> None:
         """`fixed`: as the operator says; 0: as the server shows."""
-        self._rows = rows
+        self._ask = ask
         self._fixed = fixed
         self._thread = LoadingThread(self._counted, self._take, to_loop, "ottla-copies")
         self._is_asked = False
@@ -70,8 +67,8 @@ class PostgresCopies:
         if self._fixed:
             return _Counted(self._fixed)
         try:
-            [(copies, lacks_standby)] = self._rows(_COUNT, {})
-        except (psycopg.Error, StorageFailed):
+            [(copies, lacks_standby)] = self._ask(_COUNT, {})
+        except Exception:  # the thread goes on
             return _Counted(1)  # it is not known; the standby may be the primary now
         return _Counted(copies, lacks_standby)
 

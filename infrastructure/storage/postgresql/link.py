@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import psycopg
 
-from infrastructure.storage.postgresql.server import Rows
+from domain.errors import StorageFailed
+from infrastructure.storage.postgresql.server import Rows, is_lost
 
 #: A thread that connects cannot be interrupted: closing a store waits no longer for it.
 CLOSE_S = 1.0
@@ -23,6 +26,52 @@ class Link:
         self.busy = False
         self.ended = threading.Event()
         self._lock = threading.Lock()
+
+    def rows(
+        self,
+        connect: Callable[[], Rows],
+        statement: str,
+        values: Mapping[str, object] | Sequence[object],
+    ) -> list[tuple[Any, ...]]:
+        """Once again over another connection, if it is lost: an idle one may be.
+
+        Raises StorageFailed, psycopg.Error, or what `connect` does.
+        """
+        self.busy = True
+        try:
+            return self._patiently(connect, statement.encode(), values)
+        finally:
+            self.busy = False
+
+    def _patiently(
+        self,
+        connect: Callable[[], Rows],
+        statement: bytes,
+        values: Mapping[str, object] | Sequence[object],
+    ) -> list[tuple[Any, ...]]:
+        lost = False
+        while not self.ended.is_set():
+            try:
+                if self.connection is None:
+                    self.connection = connect()
+                    continue  # it may have been closed meanwhile
+                # There are as many texts as tails.
+                return self.connection.execute(
+                    statement, values, prepare=False, binary=True
+                ).fetchall()
+            except psycopg.Error as error:
+                connection = self.connection
+                if connection is None or not is_lost(error, connection):
+                    raise
+                self.drop()
+                if lost:
+                    raise
+                lost = True
+            except BaseException:  # Ctrl-C
+                self.drop()
+                raise
+        self.drop()
+        raise StorageFailed("The store is closed")
 
     def drop(self) -> None:
         with self._lock:

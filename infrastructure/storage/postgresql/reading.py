@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import psycopg
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
@@ -27,9 +26,9 @@ from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.questions import Answer, Kind, TailGone
-from infrastructure.storage.postgresql.row_reading import RowReading
+from infrastructure.storage.postgresql.row_reading import RowReading, failure_of
 from infrastructure.storage.postgresql.runs import spans
-from infrastructure.storage.postgresql.server import Rows, Server, is_lost, reason_of
+from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
 
 if TYPE_CHECKING:
@@ -182,12 +181,8 @@ class Reading:
         """In any thread."""
         try:
             return self._asked(question)
-        except psycopg.Error as error:
-            return self._server.failed("could not be read", error)
-        except StorageFailed as error:
-            return error
         except Exception as error:  # its callers wait
-            return StorageFailed(reason_of(error))
+            return failure_of(error, self._server)
 
     def _asked(self, question: Question) -> Answer:
         runs, partition_id = self._contents.runs, question.partition_id
@@ -216,36 +211,7 @@ class Reading:
     def rows(self, statement: str, values: Mapping[str, int | bytes]) -> Answer:
         """In any thread. Raises psycopg.Error or StorageFailed."""
         with self._lock:
-            self._link.busy = True
-            try:
-                return self._patiently(statement.encode(), values)
-            finally:
-                self._link.busy = False
-
-    def _patiently(self, statement: bytes, values: Mapping[str, int | bytes]) -> Answer:
-        lost = False
-        while not self._link.ended.is_set():
-            try:
-                if self._link.connection is None:
-                    self._link.connection = self._server.connect(again=True)
-                    continue  # it may have been closed meanwhile
-                # There are as many texts as tails.
-                return self._link.connection.execute(
-                    statement, values, prepare=False, binary=True
-                ).fetchall()
-            except psycopg.Error as error:
-                connection = self._link.connection
-                if connection is None or not is_lost(error, connection):
-                    raise
-                self._link.drop()
-                if lost:
-                    raise
-                lost = True
-            except BaseException:  # Ctrl-C
-                self._link.drop()
-                raise
-        self._link.drop()
-        raise StorageFailed("The store is closed")
+            return self._link.rows(partial(self._server.connect, again=True), statement, values)
 
     def close(self) -> None:
         self._link.end()

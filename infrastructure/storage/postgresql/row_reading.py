@@ -5,6 +5,7 @@ They are read in a thread, over a connection that is made at the first use.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import psycopg
@@ -14,7 +15,7 @@ from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
-from infrastructure.storage.postgresql.server import Server
+from infrastructure.storage.postgresql.server import Server, reason_of
 from infrastructure.storage.postgresql.statement import place_of
 
 _ROW = 'select value from ottla_rows where "table" = %s and place = %s'
@@ -44,29 +45,23 @@ class RowReading:
         return found
 
     def _read(self, wanted: _Wanted) -> Found:
-        self._link.busy = True
         try:
-            return self._patiently(wanted)
-        finally:
-            self._link.busy = False
-
-    def _patiently(self, wanted: _Wanted) -> Found:
-        failure = StorageFailed("The store is closed")
-        for _ in range(2):  # an idle connection may be lost
-            if self._link.ended.is_set():
-                break
-            try:
-                if self._link.connection is None:
-                    self._link.connection = self._server.connect(again=True)
-                values = wanted.table, place_of(wanted.key)
-                rows = self._link.connection.execute(_ROW.encode(), values, binary=True).fetchall()
-                return rows[0][0] if rows else None
-            except psycopg.Error as error:
-                failure = self._server.failed("could not be read", error)
-                self._link.drop()
-        return failure
+            values = wanted.table, place_of(wanted.key)
+            rows = self._link.rows(partial(self._server.connect, again=True), _ROW, values)
+        except Exception as error:  # its caller waits
+            return failure_of(error, self._server)
+        return rows[0][0] if rows else None
 
     def close(self) -> None:
         self._link.end()
         self._thread.close(CLOSE_S)
         self._link.drop()
+
+
+def failure_of(error: Exception, server: Server) -> StorageFailed:
+    """Of a read, also if it is none of the database."""
+    if isinstance(error, StorageFailed):
+        return error
+    if isinstance(error, psycopg.Error):
+        return server.failed("could not be read", error)
+    return StorageFailed(reason_of(error))

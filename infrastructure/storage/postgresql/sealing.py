@@ -14,8 +14,6 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import psycopg
-
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
@@ -29,8 +27,9 @@ from infrastructure.storage.postgresql.object_entries import NewObject, ObjectDa
 from infrastructure.storage.postgresql.object_rows import give_up, new_object
 from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
 from infrastructure.storage.postgresql.retry_pause import LONGEST_S, RETRY_S, RetryPause
+from infrastructure.storage.postgresql.row_reading import failure_of
 from infrastructure.storage.postgresql.runs import Span, spans, tail_of
-from infrastructure.storage.postgresql.server import Rows, Server, reason_of
+from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.small_objects import SmallObjects
 
@@ -137,10 +136,8 @@ class Sealing:
             return self._new_object(sources)
         except _Problem as problem:
             return problem
-        except psycopg.Error as error:
-            return _Problem(self._server.failed("could not be read", error).message)
         except Exception as error:  # the thread goes on
-            return _Problem(reason_of(error))
+            return _Problem(failure_of(error, self._server).message)
 
     def _new_object(self, sources: _Sources) -> NewObject | None:
         with closing(self._server.connect(again=True)) as connection:
