@@ -143,10 +143,11 @@ def test_again_and_again(relayed: RelayedPostgres, seed: int) -> None:
             offset += 1
             store.keep_up()
         past = Past(relayed)
-        for _ in range(chance.randrange(1, 5)):
+        for number in range(chance.randrange(1, 5)):
             store.append(offset)
             offset += 1
-            if chance.random() < 0.3 and begun < offset - 2:
+            # A trim reads, and the first commit repeats what was lost before.
+            if number and chance.random() < 0.3 and begun < offset - 2:
                 begun += 1
                 store.trim(begun)
             assert store.commit() is None

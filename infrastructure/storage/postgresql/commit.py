@@ -7,6 +7,7 @@ mostly dead, and seals objects to which others were written.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,8 @@ class PostgresCommit:
             self._dropping = Dropping(server, session, contents.tails, to_loop, garbage)
             if watch is not None:
                 watch.connected_again = self._check
+            else:
+                reading.lacks_commits = partial(to_loop, self._check)
             if bucket is not None:
                 seal = self._thread.put
                 self._sealing = Sealing(server, session, contents, bucket, seal, to_loop)

@@ -86,7 +86,7 @@ def opened(
             for_commits.execute("update ottla_store set epoch = greatest(epoch, %s) + 1", (least,))
         [(epoch,)] = for_commits.execute("select epoch from ottla_store").fetchall()
         [(size_bytes,)] = for_reads.execute(_SIZE).fetchall()
-    reading = Reading(server, for_reads, contents, to_loop, bucket)
+    reading = Reading(server, for_reads, session, contents, to_loop, bucket)
     to_objects = address.commits_to_objects
     commit = PostgresCommit(
         server, session, contents, reading, to_loop, bucket=bucket, commits_to_objects=to_objects
@@ -129,7 +129,7 @@ def joined(
             watch.close()
             raise
     watch.loaded()
-    reading = Reading(server, for_reads, contents, to_loop, bucket)
+    reading = Reading(server, for_reads, session, contents, to_loop, bucket)
     assert reading.row_reading is not None
     copies = PostgresCopies(reading.rows, to_loop, joining.copies)
     to_objects = address.commits_to_objects

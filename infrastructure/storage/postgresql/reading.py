@@ -8,8 +8,7 @@ objects several threads ask, which share the connection.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,12 +22,14 @@ from infrastructure.storage.objects.address import parse_objects
 from infrastructure.storage.objects.opening import open_bucket
 from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.asking import asking
+from infrastructure.storage.postgresql.caught_up import connected
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.questions import Answer, Kind, TailGone
 from infrastructure.storage.postgresql.row_reading import RowReading, failure_of
 from infrastructure.storage.postgresql.runs import spans
 from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
 
 if TYPE_CHECKING:
@@ -76,12 +77,14 @@ class Reading:
         self,
         server: Server,
         connection: Rows,
+        session: Session,
         contents: Contents,
         to_loop: ToLoop | None,
         bucket: Bucket | None = None,
     ) -> None:
         self._server = server
         self._link = Link(connection)
+        self._session = session
         self._contents = contents
         self._bucket = bucket
         #: For the connection.
@@ -106,6 +109,8 @@ class Reading:
         self._late: threading.Thread | None = None
         #: Of others that use its connection.
         self.more_threads: list[LoadingThread[Any, Any]] = []
+        #: To be called, from any thread, if the database does.
+        self.lacks_commits: Callable[[], object] = lambda: None
 
     def ask(self, question: Question, waits: bool = False) -> Answer:
         """Raises NotInMemory or StorageFailed."""
@@ -211,7 +216,10 @@ class Reading:
     def rows(self, statement: str, values: Mapping[str, int | bytes]) -> Answer:
         """In any thread. Raises psycopg.Error or StorageFailed."""
         with self._lock:
-            return self._link.rows(partial(self._server.connect, again=True), statement, values)
+            return self._link.rows(self._connected, statement, values)
+
+    def _connected(self) -> Rows:
+        return connected(self._server, self._session, self.lacks_commits)
 
     def close(self) -> None:
         self._link.end()

@@ -20,6 +20,7 @@ from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.objects.errors import ObjectDamaged, ObjectsFailed
 from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.asking import asking
+from infrastructure.storage.postgresql.caught_up import connected
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.entries import Entry
 from infrastructure.storage.postgresql.link import CLOSE_S
@@ -140,7 +141,7 @@ class Sealing:
             return _Problem(failure_of(error, self._server).message)
 
     def _new_object(self, sources: _Sources) -> NewObject | None:
-        with closing(self._server.connect(again=True)) as connection:
+        with closing(connected(self._server, self._session)) as connection:
             give_up(connection, self._newest)  # unless a commit has sealed it
             losses = self._contents.losses
             parts, data = self._read(connection, sources)
