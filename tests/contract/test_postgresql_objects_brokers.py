@@ -215,21 +215,24 @@ def test_an_object_that_the_next_leader_has_dropped_is_not_skipped(
     cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a broker that does not know yet that it leads no more."""
-    first = leading(cluster, 1)
+    first, second = leading(cluster, 1), cluster.join(2)
     append(first, 0, 1, 2)
     assert isinstance(first.storage.commit, PostgresCommit)
-    monkeypatch.setattr(first.storage.commit, "_sealing", None)
+    assert isinstance(second.storage.commit, PostgresCommit)
+    assert isinstance(first.storage.log, PostgresLogStore)
+    for broker in (first, second):
+        monkeypatch.setattr(broker.storage.commit, "_sealing", None)
     append(first, 3)
     assert read(first) == batches(4)
-    cluster.execute(
-        "begin",
-        "update ottla_tails set deleted = clock_timestamp() where object is not null",
-        "delete from ottla_object_entries",
-        "commit",
-    )
-    with pytest.raises(StorageFailed, match="Entries are missing"):
+    monkeypatch.setattr(first.storage.log._contents, "take_over", lambda *found: None)
+    second.lead(P, 2, epoch=2)
+    assert second.commit() is None
+    settle(second)
+    # As it does when it has written another object of them.
+    cluster.execute("delete from ottla_object_entries")
+    with pytest.raises(StorageFailed, match="Another broker leads"):
         read(first)
-    with pytest.raises(StorageFailed, match="Entries are missing"):
+    with pytest.raises(StorageFailed, match="Another broker leads"):
         first.patiently(lambda: first.storage.log.at_timestamp(P, 0))
 
 

@@ -163,10 +163,15 @@ def test_a_read_that_waits_does_not_stop_the_loop_for_long(
 
 
 @pytest.fixture
-def broker() -> Iterator[JoinedBroker]:
+def cluster() -> Iterator[JoinedBrokers]:
     cluster = JoinedBrokers(running_postgres())
-    yield cluster.join(1)
+    yield cluster
     cluster.close()
+
+
+@pytest.fixture
+def broker(cluster: JoinedBrokers) -> JoinedBroker:
+    return cluster.join(1)
 
 
 @pytest.fixture
@@ -201,3 +206,32 @@ def test_copies_are_counted_again_after_a_failure_of_the_process(broker: JoinedB
     for _ in range(2):
         copies.look()
         broker.run_until(lambda: not copies._is_asked)
+
+
+def test_what_the_next_leader_has_joined_is_not_skipped(
+    cluster: JoinedBrokers, broker: JoinedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a broker that does not know yet that it leads no more: what it reads first is in a tail of
+    the other one, which compacts it there, together with what follows.
+    """
+    other = cluster.join(2)
+    other.lead(7, 2)
+    for offset in (0, 1):
+        other.append(7, offset)
+        assert other.commit() is None
+    other.lead(7, 1, epoch=2)
+    assert other.commit() is None
+    log = broker.storage.log
+    broker.run_until(lambda: 7 in log.partition_ids())
+    for offset in (2, 3):
+        broker.append(7, offset)
+        assert broker.commit() is None
+    monkeypatch.setattr(log._contents, "take_over", lambda *found: None)
+    other.lead(7, 2, epoch=3)
+    assert other.commit() is None
+    all_of_it = [batch(offset, b"x") for offset in range(4)]
+    other.patiently(lambda: other.storage.log.replace(7, 0, 3, all_of_it, []))
+    assert other.commit() is None
+    log._contents.cache.clear()
+    with pytest.raises(StorageFailed, match="Another broker leads"):
+        broker.patiently(lambda: log.read(7, 0, 1 << 62, 1 << 62, True))

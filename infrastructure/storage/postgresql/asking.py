@@ -38,8 +38,6 @@ _PLACES = f"""
         {WITHIN} order by last_offset limit {MOST_ENTRIES}) as found
     where before < %(value)s order by last_offset
 """
-#: Its entries are deleted in the transaction that says so.
-_IS_SEALED = "select from ottla_tails where n = %(tail)s and session is null and deleted is null"
 
 
 def asking(
@@ -60,10 +58,7 @@ def asking(
                 answer = _rows(execute, statement, name, partition_id, span, value)
         except (psycopg.errors.UndefinedTable, ObjectMissing) as error:
             raise TailGone(reason_of(error)) from error
-        # Entries of an object are gone without an error; by the next leader, with runs that this
-        # broker does not know.
-        if name is not None and not answer and not execute(_IS_SEALED, {"tail": span.tail}):
-            raise TailGone(f"{name} is not needed any more")
+        # Entries of an object are gone without an error.
         if tail_of(runs.of(partition_id), span.first_offset) != span.tail:
             raise TailGone(f"entries have left tail {span.tail}")
         return answer

@@ -24,13 +24,15 @@ from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.caught_up import connected
 from infrastructure.storage.postgresql.contents import Contents
+from infrastructure.storage.postgresql.fence import ALONE
 from infrastructure.storage.postgresql.link import CLOSE_S, Link
 from infrastructure.storage.postgresql.questions import Answer, Kind, TailGone
 from infrastructure.storage.postgresql.row_reading import RowReading, failure_of
-from infrastructure.storage.postgresql.runs import spans
+from infrastructure.storage.postgresql.runs import Span, spans
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
+from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
 
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
@@ -45,6 +47,11 @@ _MOST_ATTEMPTS = 30
 _FAILURE_S = 1.0
 #: A read that waits stops the loop, with all clients.
 _LONGEST_WAIT_S = 2.0
+
+_LEADER = f"""
+    select value from ottla_rows
+    where "table" = '{LEADERS}' and place = %(place)s and value is not null
+"""
 
 
 class Question(NamedTuple):
@@ -192,16 +199,36 @@ class Reading:
     def _asked(self, question: Question) -> Answer:
         runs, partition_id = self._contents.runs, question.partition_id
         ask = asking(self.rows, runs, self._contents.tails, self.bucket_of, partition_id)
+        asked: list[Span] = []
+
+        def noted(statement: str, span: Span, value: int) -> Answer:
+            asked.append(span)
+            return ask(statement, span, value)
+
         gone = TailGone()
         for _ in range(_MOST_ATTEMPTS):
             before = runs.of(partition_id)
+            asked.clear()
             try:
-                return question.kind(ask, before, question.values)
+                answer = question.kind(noted, before, question.values)
+                if len(asked) > 1 or (asked and not answer):
+                    self._check_leader(partition_id)
+                return answer
             except TailGone as error:
                 gone = error
                 if runs.of(partition_id) == before:
                     break
         raise StorageFailed(f"Entries are missing: {gone}")
+
+    def _check_leader(self, partition_id: int) -> None:
+        """What was not found in a tail may be elsewhere, by runs that are not known here: the next
+        leader drops an object, or joins entries in its own tail. Raises StorageFailed.
+        """
+        if self._session.node_id == ALONE:
+            return
+        for (row,) in self.rows(_LEADER, {"place": partition_id.to_bytes(4, "big")}):
+            if leader_of(row) != self._session.node_id:
+                raise StorageFailed("Another broker leads the partition")
 
     def bucket_of(self) -> Bucket:
         """Another broker may have been the first one with objects. Raises StorageFailed."""
