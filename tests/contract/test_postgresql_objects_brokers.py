@@ -230,9 +230,9 @@ def test_an_object_that_the_next_leader_has_dropped_is_not_skipped(
     settle(second)
     # As it does when it has written another object of them.
     cluster.execute("delete from ottla_object_entries")
-    with pytest.raises(StorageFailed, match="Another broker leads"):
+    with pytest.raises(StorageFailed, match="leader of the partition has changed"):
         read(first)
-    with pytest.raises(StorageFailed, match="Another broker leads"):
+    with pytest.raises(StorageFailed, match="leader of the partition has changed"):
         first.patiently(lambda: first.storage.log.at_timestamp(P, 0))
 
 

@@ -208,11 +208,13 @@ def test_copies_are_counted_again_after_a_failure_of_the_process(broker: JoinedB
         broker.run_until(lambda: not copies._is_asked)
 
 
-def test_what_the_next_leader_has_joined_is_not_skipped(
-    cluster: JoinedBrokers, broker: JoinedBroker, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_back", [False, True])
+def test_what_another_leader_has_joined_is_not_skipped(
+    cluster: JoinedBrokers, broker: JoinedBroker, is_back: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a broker that does not know yet that it leads no more: what it reads first is in a tail of
-    the other one, which compacts it there, together with what follows.
+    """By a broker that does not know yet of another leader, or, `is_back`, that there was one: what
+    it reads first is in a tail of the other one, which compacts it there, together with what
+    follows.
     """
     other = cluster.join(2)
     other.lead(7, 2)
@@ -232,6 +234,9 @@ def test_what_the_next_leader_has_joined_is_not_skipped(
     all_of_it = [batch(offset, b"x") for offset in range(4)]
     other.patiently(lambda: other.storage.log.replace(7, 0, 3, all_of_it, []))
     assert other.commit() is None
+    if is_back:
+        other.lead(7, 1, epoch=4)
+        assert other.commit() is None
     log._contents.cache.clear()
-    with pytest.raises(StorageFailed, match="Another broker leads"):
+    with pytest.raises(StorageFailed, match="leader of the partition has changed"):
         broker.patiently(lambda: log.read(7, 0, 1 << 62, 1 << 62, True))

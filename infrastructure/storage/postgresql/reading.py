@@ -32,7 +32,7 @@ from infrastructure.storage.postgresql.runs import Span, spans
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
-from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
+from infrastructure.storage.repositories.leader_rows import LEADERS, key_of, leadership_of
 
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
@@ -207,12 +207,13 @@ class Reading:
 
         gone = TailGone()
         for _ in range(_MOST_ATTEMPTS):
+            known = self._leader(partition_id)
             before = runs.of(partition_id)
             asked.clear()
             try:
                 answer = question.kind(noted, before, question.values)
                 if len(asked) > 1 or (asked and not answer):
-                    self._check_leader(partition_id)
+                    self._check_leader(partition_id, known)
                 return answer
             except TailGone as error:
                 gone = error
@@ -220,15 +221,19 @@ class Reading:
                     break
         raise StorageFailed(f"Entries are missing: {gone}")
 
-    def _check_leader(self, partition_id: int) -> None:
-        """What was not found in a tail may be elsewhere, by runs that are not known here: the next
+    def _leader(self, partition_id: int) -> bytes | None:
+        """As it is known here. From any thread."""
+        return self._contents.state.get(LEADERS, key_of(partition_id))
+
+    def _check_leader(self, partition_id: int, known: bytes | None) -> None:
+        """What was not found in a tail may be elsewhere, by runs that are not known here: another
         leader drops an object, or joins entries in its own tail. Raises StorageFailed.
         """
         if self._session.node_id == ALONE:
             return
-        for (row,) in self.rows(_LEADER, {"place": partition_id.to_bytes(4, "big")}):
-            if leader_of(row) != self._session.node_id:
-                raise StorageFailed("Another broker leads the partition")
+        for (row,) in self.rows(_LEADER, {"place": key_of(partition_id)}):
+            if leadership_of(row) != leadership_of(known or b""):
+                raise StorageFailed("The leader of the partition has changed")
 
     def bucket_of(self) -> Bucket:
         """Another broker may have been the first one with objects. Raises StorageFailed."""

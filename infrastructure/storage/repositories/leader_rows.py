@@ -8,9 +8,19 @@ from domain.cluster.nodes import NO_LEADER
 
 LEADERS = "leaders"
 _LEADER = Struct(">i")
+_LEADER_AND_EPOCH = Struct(">ii")
+
+
+def key_of(partition_id: int) -> bytes:
+    return partition_id.to_bytes(4, "big")
 
 
 def leader_of(row: bytes) -> int:
     """Its node id, which the row begins with; of a damaged row none."""
     leader: int = _LEADER.unpack_from(row)[0] if len(row) >= _LEADER.size else NO_LEADER.node_id
     return leader
+
+
+def leadership_of(row: bytes) -> bytes:
+    """Its leader and leader epoch, which nothing else has had."""
+    return row[: _LEADER_AND_EPOCH.size]
