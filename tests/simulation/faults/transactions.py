@@ -52,7 +52,7 @@ def end_response_before_its_commit(patch: Patch) -> None:
     def hasty(self: TransactionCoordinator, transactional_id: str, value: Any) -> Pending[Any]:
         return resolved(value)
 
-    patch.setattr(TransactionCoordinator, "_when_durable", hasty)
+    patch.setattr(TransactionCoordinator, "when_durable", hasty)
 
 
 def decision_stays_after_a_failed_commit(patch: Patch) -> None:

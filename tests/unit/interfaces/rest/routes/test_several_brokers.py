@@ -65,7 +65,7 @@ def test_each_broker_has_its_state_session_and_lease(shared: SharedStore, admin:
     assert shown()[1] == ("FENCED", None, 0)
     registered[2] = registered[2]._replace(session_id=7)
     shared.brokers[1].membership.learn()
-    assert shown()[1] == ("STARTING", "7", 0)
+    assert shown()[1] == ("STARTING", "7", 6000)
     shared.members.come_back(2)
     assert shown()[1][1] not in (None, "7", second)
 
