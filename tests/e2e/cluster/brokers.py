@@ -60,10 +60,13 @@ class Brokers:
         return self.all[node_id]
 
     def __enter__(self) -> Self:
+        first, *others = self.all.values()
         try:
-            for broker in self.all.values():
+            # It coordinates all groups and transactions, until they are balanced.
+            first.start()
+            for broker in others:
                 broker.process = broker.spawn()
-            for broker in self.all.values():
+            for broker in others:
                 broker.wait_until_ready()
             self.wait_for_nodes()
         except BaseException:
