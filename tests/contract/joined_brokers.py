@@ -108,9 +108,9 @@ class JoinedBroker:
         assert self.storage.membership is not None
         return [(one.node.node_id, one.is_fenced) for one in self.storage.membership.brokers()]
 
-    def announce(self) -> None:
+    def announce(self, host: str = "h") -> None:
         assert self.storage.membership is not None
-        self.storage.membership.announce(Node(self.node_id, None, {"PLAINTEXT": ("h", 9092)}))
+        self.storage.membership.announce(Node(self.node_id, None, {"PLAINTEXT": (host, 9092)}))
 
     def close(self) -> None:
         self.storage.commit.close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from domain.cluster.nodes import BrokerRegistration
 from infrastructure.storage.postgresql import leases
+from infrastructure.storage.postgresql.server import Rows
 from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 from tests.contract.test_postgresql_lost_commits import Past
@@ -39,6 +41,22 @@ def test_an_announcement_that_was_lost_is_repeated(cluster: JoinedBrokers) -> No
     cluster.run_until(lambda: cluster.execute(FENCED) == [(False,)])
     broker.run_until(lambda: broker.brokers() == [(1, False)])
     assert broker.fenced == 0
+
+
+def test_an_announcement_of_a_former_session_is_repeated(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection of commits has taken another one meanwhile."""
+    announce = leases.announce
+
+    def late(connection: Rows, broker: BrokerRegistration, numbers: Sequence[int]) -> bool:
+        monkeypatch.setattr(leases, "announce", announce)
+        return announce(connection, broker, [number + 1 for number in numbers])
+
+    monkeypatch.setattr(leases, "announce", late)
+    broker = cluster.join(1)
+    broker.announce()
+    broker.run_until(lambda: broker.brokers() == [(1, False)])
 
 
 def test_a_broker_whose_session_is_being_ended_stays_fenced(cluster: JoinedBrokers) -> None:
@@ -88,6 +106,11 @@ def test_others_learn_that_a_broker_is_about_to_stop(cluster: JoinedBrokers) -> 
         assert broker.storage.membership is not None
         return [(one.is_fenced, one.is_stopping) for one in broker.storage.membership.brokers()]
 
+    def hosts(broker: JoinedBroker) -> list[str]:
+        assert broker.storage.membership is not None
+        nodes = [one.node for one in broker.storage.membership.brokers()]
+        return [node.addresses["PLAINTEXT"][0] for node in nodes]
+
     first, second = cluster.join(1), cluster.join(2)
     for broker in (first, second):
         broker.announce()
@@ -95,7 +118,9 @@ def test_others_learn_that_a_broker_is_about_to_stop(cluster: JoinedBrokers) -> 
     first.run_until(lambda: states(first) == [(False, False)] * 2)
     second.storage.membership.announce_stop()
     first.run_until(lambda: states(first) == [(False, False), (False, True)])
-    second.announce()  # an address may be altered meanwhile
+    second.announce("other")  # an address may be altered meanwhile
+    first.run_until(lambda: hosts(first) == ["h", "other"])
+    assert states(first) == [(False, False), (False, True)]
     second.close()
     first.run_until(lambda: states(first) == [(False, False), (True, True)])
     cluster.join(2).announce()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from itertools import count
 
 import psycopg
 import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.postgresql import lost_commits
+from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.watch import Watch
 from infrastructure.storage.postgresql.writer import Upkeep
 from infrastructure.storage.repositories.leader_rows import LEADERS
@@ -27,7 +29,7 @@ class Past:
 
     def __init__(self, postgres: RelayedPostgres | JoinedBrokers) -> None:
         self._execute, self._past = postgres.execute, f"{postgres.schema}_past"
-        self._cut: Callable[[], object] = postgres.relay.cut
+        self._relay = postgres.relay
         found = self._execute(
             "select relname from pg_class where relkind = 'r' and relname ~ '^ottla_'"
             f" and relnamespace = '{postgres.schema}'::regnamespace"
@@ -42,7 +44,8 @@ class Past:
 
     def return_to(self) -> None:
         """Tables that were made since stay: the newest numbers are not used again."""
-        self._cut()
+        self._relay.refuse()  # all that connects again finds what is lost
+        self._relay.cut()
         statements = []
         for name in self._tables:
             statements += [
@@ -51,6 +54,7 @@ class Past:
                 f"insert into {name} overriding system value select * from {self._past}.{name}",
             ]
         self._execute("begin", *statements, "commit", f"drop schema {self._past} cascade")
+        self._relay.accept()
 
 
 def batches(*offsets: int) -> bytes:
@@ -209,6 +213,36 @@ def test_an_idle_broker_repeats_what_is_lost(cluster: JoinedBrokers) -> None:
     repeated = broker.storage.repeated_commits
     broker.run_until(lambda: repeated() == 1)
     assert broker.fenced == 0
+    assert broker.last_offsets(7) == [0, 1]
+
+
+def test_a_check_that_fails_is_made_again(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may have no place for another connection when all brokers connect again."""
+    broker = leading(cluster)
+    past = Past(cluster)
+    broker.append(7, 1)
+    assert broker.commit() is None
+    commit = broker.storage.commit
+    assert isinstance(commit, PostgresCommit)
+    resume, attempts = commit._session._resume, count()
+
+    def resumed() -> int | None:
+        if not next(attempts):
+            raise psycopg.OperationalError("too many clients already")
+        return resume()
+
+    monkeypatch.setattr(commit._session, "_resume", resumed)
+    past.return_to()
+    repeated = broker.storage.repeated_commits
+    assert repeated is not None
+
+    def is_repeated() -> bool:
+        commit.keep_up()
+        return repeated() == 1
+
+    broker.run_until(is_repeated)
     assert broker.last_offsets(7) == [0, 1]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from infrastructure.storage.postgresql import sending, session
 from infrastructure.storage.postgresql.address import parse_address
-from infrastructure.storage.postgresql.server import Server, end_backend
+from infrastructure.storage.postgresql.server import Rows, Server, end_backend
 from tests.contract.batches import batch
 from tests.contract.relayed_postgres import (
     Held,
@@ -128,6 +128,20 @@ def test_backends_that_are_ended(relayed: RelayedPostgres, opened: RelayedStore)
     assert running.outcome() is None
     opened.keep(3)
     assert relayed.last_offsets() == [0, 1, 2, 3]
+
+
+def test_a_warning_about_a_former_backend_is_none_about_a_standby(
+    relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def warned(connection: Rows, backend: int) -> None:
+        connection.execute(
+            "do $$ begin raise warning 'it did not end' using errcode = '01000'; end $$"
+        )
+
+    monkeypatch.setattr(session, "end_backend", warned)
+    relayed.relay.cut()
+    opened.keep(1)
+    assert relayed.last_offsets() == [0, 1]
 
 
 def test_a_server_that_is_restarted_between_commits(

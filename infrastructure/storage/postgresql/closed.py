@@ -58,6 +58,8 @@ class PostgresSchema:
         """The URL of a schema beside it, which takes its name when all went well."""
         schema = self._address.schema
         beside = f"{schema[: LONGEST_SCHEMA - len(_PARTIAL)]}{_PARTIAL}"
+        if beside == schema:
+            raise StorageUnusable(f"schema={schema} has the name of one in which a copy is made")
         partial = PostgresSchema(self._address.in_other_schema(beside))
         partial._drop()
         try:

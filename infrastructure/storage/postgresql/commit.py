@@ -42,9 +42,9 @@ _COMMITS_A_MOVE = 100
 
 class PostgresCommit:
     __slots__ = (
-        "_closed", "_commits", "_contents", "_copies", "_done", "_dropping", "_is_kept_up",
-        "_not_before_s", "_object_commits", "_reading", "_sealing", "_session", "_thread",
-        "_watch", "_writer",
+        "_closed", "_commits", "_contents", "_copies", "_done", "_dropping", "_is_checked",
+        "_is_kept_up", "_is_to_check", "_not_before_s", "_object_commits", "_reading", "_sealing",
+        "_session", "_thread", "_watch", "_writer",
     )  # fmt: skip
 
     def __init__(
@@ -74,7 +74,9 @@ class PostgresCommit:
         #: Since the last move.
         self._commits = 0
         #: By the thread, now.
-        self._is_kept_up = False
+        self._is_kept_up = self._is_checked = False
+        #: The last check has failed.
+        self._is_to_check = False
         self._not_before_s = 0.0
         self._thread: LoadingThread[Work, Outcome] | None = None
         self._dropping: Dropping | None = None
@@ -147,6 +149,8 @@ class PostgresCommit:
             self._sealing.sealed(work, failure)
             self.keep_up()
         elif work is Upkeep.CHECK:
+            self._is_checked = False
+            self._is_to_check = isinstance(outcome, StorageFailed) and not self._session.is_over
             self._report_if_over()
         else:
             self._is_kept_up = False
@@ -173,8 +177,8 @@ class PostgresCommit:
 
     def _check(self) -> None:
         """The server may be another one, which lacks commits."""
-        if self._thread is not None:
-            self._thread.put(Upkeep.CHECK)
+        if self._thread is not None and not self._is_checked:
+            self._is_checked = self._thread.put(Upkeep.CHECK)
 
     def repeated(self) -> int:
         """Commits that the database had lost since the start, and has again."""
@@ -184,6 +188,9 @@ class PostgresCommit:
         """Also of a store in which nothing is committed."""
         if self._closed:
             return
+        if self._is_to_check:
+            self._is_to_check = False
+            self._check()
         # Another broker that takes a partition over reads where its entries are: they stay there.
         has_begun = self._contents.has_begun
         if self._sealing is not None and has_begun:

@@ -150,11 +150,13 @@ def register(connection: Rows, node: Node, software: str, lasts_ms: int) -> None
     connection.execute(_REGISTER, values)
 
 
-def announce(connection: Rows, broker: BrokerRegistration, numbers: Sequence[int]) -> None:
-    """It serves clients at these addresses."""
+def announce(connection: Rows, broker: BrokerRegistration, numbers: Sequence[int]) -> bool:
+    """It serves clients at these addresses. False: these are not the numbers of its session."""
     values = broker.node.node_id, list(numbers), _encoded(broker)
-    connection.execute(_ANNOUNCE, values)
+    if not connection.execute(_ANNOUNCE, values).rowcount:
+        return False
     tell(connection)
+    return True
 
 
 def renew(

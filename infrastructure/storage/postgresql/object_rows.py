@@ -19,6 +19,7 @@ _NEW_OBJECT = """
 #: It may have been sealed by a commit whose outcome is not known here.
 _GIVE_UP = """
     update ottla_tails set deleted = clock_timestamp() where n = any(%s) and session is not null
+    and deleted is null
 """
 
 

@@ -32,7 +32,7 @@ from infrastructure.storage.postgresql.runs import Span, spans
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
-from infrastructure.storage.repositories.leader_rows import LEADERS, key_of, leadership_of
+from infrastructure.storage.repositories.leader_rows import LEADERS, epoch_of, key_of, leader_of
 
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
@@ -232,7 +232,9 @@ class Reading:
         if self._session.node_id == ALONE:
             return
         for (row,) in self.rows(_LEADER, {"place": key_of(partition_id)}):
-            if leadership_of(row) != leadership_of(known or b""):
+            # This broker itself raises the epoch by one.
+            is_known = known is not None and epoch_of(row) <= epoch_of(known) + 1
+            if leader_of(row) != self._session.node_id or not is_known:
                 raise StorageFailed("The leader of the partition has changed")
 
     def bucket_of(self) -> Bucket:

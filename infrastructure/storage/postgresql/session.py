@@ -300,11 +300,11 @@ class Session:
         """
         connection = self._server.connect(again=True)
         try:
-            self._take_notices(connection)
             self._link.connection = connection
             if self._link.ended.is_set():
                 raise psycopg.OperationalError("the store is being closed")
-            end_backend(connection, self._backend)
+            end_backend(connection, self._backend)  # which may warn, too
+            self._take_notices(connection)
             NodeLock(self.node_id).taken(connection)
             found = self._take(connection)
             self._check_replicated()

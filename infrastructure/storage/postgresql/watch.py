@@ -248,8 +248,10 @@ class Watch:
             shared = shared_rows.shared(connection, also_deleted=True)
             self._post(partial(self._compare, version, shared))
         if (broker := self.membership.to_announce()) is not None:
-            leases.announce(connection, broker, self._session.numbers)
-            self._next_beat = 0
+            if leases.announce(connection, broker, self._session.numbers):
+                self._next_beat = 0
+            else:  # the session may be another one by now
+                self.membership.is_announced = False
         if self._is_told:
             self._is_told = False
             self._next_beat = 0

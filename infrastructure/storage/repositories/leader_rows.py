@@ -21,6 +21,9 @@ def leader_of(row: bytes) -> int:
     return leader
 
 
-def leadership_of(row: bytes) -> bytes:
-    """Its leader and leader epoch, which nothing else has had."""
-    return row[: _LEADER_AND_EPOCH.size]
+def epoch_of(row: bytes) -> int:
+    """The leader epoch; of a damaged row none."""
+    if len(row) < _LEADER_AND_EPOCH.size:
+        return NO_LEADER.epoch
+    _, epoch = _LEADER_AND_EPOCH.unpack_from(row)
+    return int(epoch)
