@@ -42,7 +42,7 @@ class Past:
                 f"insert into {self._past}.{name} overriding system value select * from {name}",
             )
 
-    def return_to(self) -> None:
+    def return_to(self, accepts: bool = True) -> None:
         """Tables that were made since stay: the newest numbers are not used again."""
         self._relay.refuse()  # all that connects again finds what is lost
         self._relay.cut()
@@ -54,7 +54,8 @@ class Past:
                 f"insert into {name} overriding system value select * from {self._past}.{name}",
             ]
         self._execute("begin", *statements, "commit", f"drop schema {self._past} cascade")
-        self._relay.accept()
+        if accepts:
+            self._relay.accept()
 
 
 def batches(*offsets: int) -> bytes:
@@ -288,8 +289,7 @@ def learned(cluster: JoinedBrokers, broker: JoinedBroker, other: JoinedBroker) -
 def lose(cluster: JoinedBrokers, past: Past, other: JoinedBroker) -> None:
     """The database has another row in place of it; no broker is connected through the relay."""
     other.close()
-    cluster.relay.refuse()
-    past.return_to()
+    past.return_to(accepts=False)
     third = cluster.join(3)
     third.put(b"other key", b"new")
     assert third.commit() is None
@@ -347,8 +347,7 @@ def go_back(cluster: JoinedBrokers, broker: JoinedBroker) -> JoinedBroker:
     past = Past(cluster)
     broker.append(7, 1)
     assert broker.commit() is None
-    cluster.relay.refuse()
-    past.return_to()
+    past.return_to(accepts=False)
     return cluster.join(3)
 
 
@@ -389,8 +388,7 @@ def test_a_hand_over_that_was_lost_has_no_two_owners(cluster: JoinedBrokers) -> 
     assert other.commit() is None
     broker.run_until(lambda: (LEADERS, key_of(8)) in broker.followed)
     other.close()
-    cluster.relay.refuse()
-    past.return_to()
+    past.return_to(accepts=False)
     third = cluster.join(3)
     third.lead(8, 2, epoch=2)
     assert third.commit() is None

@@ -222,7 +222,9 @@ class Reading:
         raise StorageFailed(f"Entries are missing: {gone}")
 
     def _leader(self, partition_id: int) -> bytes | None:
-        """As it is known here. From any thread."""
+        """As it is known here, by one of several brokers. From any thread."""
+        if self._session.node_id == ALONE:
+            return None
         return self._contents.state.get(LEADERS, key_of(partition_id))
 
     def _check_leader(self, partition_id: int, known: bytes | None) -> None:
