@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from infrastructure.storage.postgresql import commit, dropping, moving, sealing, session, tails
 from tests.contract.engines import ENGINES, Engine, OpenStore
+from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBrokers
 from tests.contract.offset_engines import PostgresOffsets, SqliteOffsets
 from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
@@ -149,3 +151,16 @@ def s3(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S3Ser
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
     return server
+
+
+@pytest.fixture
+def cluster() -> Iterator[JoinedBrokers]:
+    with closing(JoinedBrokers(running_postgres())) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def patient() -> Iterator[JoinedBrokers]:
+    """No lease is over while a test runs."""
+    with closing(JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)) as patient:
+        yield patient

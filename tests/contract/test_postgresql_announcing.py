@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,9 +10,8 @@ import pytest
 from domain.cluster.nodes import BrokerRegistration
 from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.server import Rows
-from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
-from tests.contract.postgres_server import running_postgres
-from tests.contract.test_postgresql_lost_commits import Past
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.past import Past
 
 FENCED = "select is_fenced from ottla_brokers where node_id = 1"
 REGISTRATION = "select registration from ottla_brokers where node_id = 1"
@@ -20,10 +19,8 @@ BLOCKED = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and pid
 
 
 @pytest.fixture
-def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
-    yield cluster
-    cluster.close()
+def cluster(patient: JoinedBrokers) -> JoinedBrokers:
+    return patient
 
 
 def announced(cluster: JoinedBrokers) -> JoinedBroker:

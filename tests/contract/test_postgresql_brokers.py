@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from queue import SimpleQueue
 from time import monotonic
 from typing import Any
@@ -27,14 +26,6 @@ from tests.contract.joined_brokers import (
     TIMEOUT_S,
     JoinedBrokers,
 )
-from tests.contract.postgres_server import running_postgres
-
-
-@pytest.fixture
-def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres())
-    yield cluster
-    cluster.close()
 
 
 def key_of(partition_id: int) -> bytes:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from domain.errors import StorageFailed
 from infrastructure.storage.postgresql import session
 from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.facts import examined
@@ -95,10 +96,10 @@ def cancelled_wait(broker: JoinedBroker, server: Postgres, statement: str) -> ob
     return backend
 
 
-def test_a_commit_that_is_cancelled_while_it_waits_for_the_standby_goes_on_waiting(
+def with_a_cancelled_commit(
     server: Postgres, cluster: JoinedBrokers
-) -> None:
-    """The server responds that it has succeeded, with a warning."""
+) -> tuple[JoinedBroker, list[StorageFailed | None]]:
+    """A broker without its standby, and the outcome of its commit."""
     broker = cluster.join(1)
     assert server.standby is not None
     server.standby.stop()
@@ -106,11 +107,20 @@ def test_a_commit_that_is_cancelled_while_it_waits_for_the_standby_goes_on_waiti
     broker.append(0, 0)
     outcomes = broker.begin()
     cancelled_wait(broker, server, "^with fence ")
+    return broker, outcomes
+
+
+def test_a_commit_that_is_cancelled_while_it_waits_for_the_standby_goes_on_waiting(
+    server: Postgres, cluster: JoinedBrokers
+) -> None:
+    """The server responds that it has succeeded, with a warning."""
+    broker, outcomes = with_a_cancelled_commit(server, cluster)
     # The next session waits for the standby, too.
     backend = cancelled_wait(broker, server, "taken as")
     again = f"select 1 from {WAITING} ~ 'taken as' and pid <> {backend}"
     broker.run_until(lambda: outcomes or server.execute(again))
     assert outcomes == []
+    assert server.standby is not None
     server.standby.start()
     broker.run_until(lambda: outcomes)
     assert outcomes == [None]
@@ -120,13 +130,7 @@ def test_a_commit_of_a_session_that_is_over_waits_for_the_standby_alike(
     server: Postgres, cluster: JoinedBrokers
 ) -> None:
     """Its outcome is read from what ended the session."""
-    broker = cluster.join(1)
-    assert server.standby is not None
-    server.standby.stop()
-    counted(broker, 1)
-    broker.append(0, 0)
-    outcomes = broker.begin()
-    cancelled_wait(broker, server, "^with fence ")
+    broker, outcomes = with_a_cancelled_commit(server, cluster)
     broker.run_until(lambda: server.execute(f"select 1 from {WAITING} ~ 'taken as'"))
     end = """
         with old as (select node_id, session, seq from ottla_fences for update),
@@ -145,6 +149,7 @@ def test_a_commit_of_a_session_that_is_over_waits_for_the_standby_alike(
     again = f"select 1 from {WAITING} ~ 'returning last_seq' and pid <> {backend}"
     broker.run_until(lambda: outcomes or server.execute(again))
     assert outcomes == []
+    assert server.standby is not None
     server.standby.start()
     broker.run_until(lambda: outcomes)
     assert outcomes == [None]

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 
 from tests.contract.joined_brokers import SESSION_MS, JoinedBroker, JoinedBrokers
-from tests.contract.postgres_server import running_postgres
 
 LOCKED = "select from ottla_fences where node_id = 1 for update"
-
-
-@pytest.fixture
-def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres())
-    yield cluster
-    cluster.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 
 import psycopg
@@ -14,48 +14,14 @@ from infrastructure.storage.postgresql import lost_commits
 from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.watch import Watch
 from infrastructure.storage.postgresql.writer import Upkeep
-from infrastructure.storage.repositories.leader_rows import LEADERS
+from infrastructure.storage.repositories.leader_rows import LEADERS, key_of
 from tests.contract.batches import batch
-from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
-from tests.contract.postgres_server import running_postgres
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
+from tests.contract.past import Past
 from tests.contract.relayed_postgres import RelayedPostgres
 from tests.contract.tiny_tails import TINY
 
 pytestmark = pytest.mark.usefixtures("at_once")
-
-
-class Past:
-    """The tables of a store, as they were."""
-
-    def __init__(self, postgres: RelayedPostgres | JoinedBrokers) -> None:
-        self._execute, self._past = postgres.execute, f"{postgres.schema}_past"
-        self._relay = postgres.relay
-        found = self._execute(
-            "select relname from pg_class where relkind = 'r' and relname ~ '^ottla_'"
-            f" and relnamespace = '{postgres.schema}'::regnamespace"
-        )
-        self._tables = [str(name) for (name,) in found]
-        self._execute(f"create schema {self._past}")
-        for name in self._tables:
-            self._execute(
-                f"create table {self._past}.{name} (like {name} including all)",
-                f"insert into {self._past}.{name} overriding system value select * from {name}",
-            )
-
-    def return_to(self, accepts: bool = True) -> None:
-        """Tables that were made since stay: the newest numbers are not used again."""
-        self._relay.refuse()  # all that connects again finds what is lost
-        self._relay.cut()
-        statements = []
-        for name in self._tables:
-            statements += [
-                f"create table if not exists {name} (like {self._past}.{name} including all)",
-                f"delete from {name}",
-                f"insert into {name} overriding system value select * from {self._past}.{name}",
-            ]
-        self._execute("begin", *statements, "commit", f"drop schema {self._past} cascade")
-        if accepts:
-            self._relay.accept()
 
 
 def batches(*offsets: int) -> bytes:
@@ -184,14 +150,8 @@ def test_more_than_is_remembered_is_not_repeated(
 
 
 @pytest.fixture
-def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
-    yield cluster
-    cluster.close()
-
-
-def key_of(partition_id: int) -> bytes:
-    return partition_id.to_bytes(4, "big")
+def cluster(patient: JoinedBrokers) -> JoinedBrokers:
+    return patient
 
 
 def leading(cluster: JoinedBrokers) -> JoinedBroker:

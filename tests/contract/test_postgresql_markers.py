@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from domain.errors import StorageFailed
 from infrastructure.storage.repositories.scopes import MARKERS
-from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
-from tests.contract.postgres_server import running_postgres
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 
 PARTITION = 7
 
 
 @pytest.fixture
-def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
-    yield cluster
-    cluster.close()
+def cluster(patient: JoinedBrokers) -> JoinedBrokers:
+    return patient
 
 
 def key(number: int, partition_id: int = PARTITION) -> bytes:

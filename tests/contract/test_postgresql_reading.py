@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,7 +13,6 @@ from domain.messages.batch import last_offset_of
 from infrastructure.storage.postgresql import reading
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
-from tests.contract.postgres_server import running_postgres
 from tests.contract.relayed_postgres import (
     RelayedPostgres,
     RelayedStore,
@@ -160,13 +158,6 @@ def test_a_read_that_waits_does_not_stop_the_loop_for_long(
 
 
 # ---- of one of several brokers
-
-
-@pytest.fixture
-def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres())
-    yield cluster
-    cluster.close()
 
 
 @pytest.fixture

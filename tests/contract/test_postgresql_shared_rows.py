@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from infrastructure.storage.postgresql import leases, watch
 from infrastructure.storage.postgresql.server import Rows
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
-from tests.contract.postgres_server import running_postgres
-
-
-@pytest.fixture
-def cluster() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres())
-    yield cluster
-    cluster.close()
 
 
 def test_a_broker_follows_the_changes_of_others(cluster: JoinedBrokers) -> None:

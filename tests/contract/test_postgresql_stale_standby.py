@@ -6,9 +6,10 @@ import pytest
 
 from domain.errors import StorageFailed
 from tests.contract.batches import batch
+from tests.contract.past import Past
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 from tests.contract.s3_objects import ALL_SEALED, Objects
-from tests.contract.test_postgresql_lost_commits import Past, batches
+from tests.contract.test_postgresql_lost_commits import batches
 from tests.contract.tiny_tails import later
 from tests.fakes.postgres_relay import TIMEOUT_S
 

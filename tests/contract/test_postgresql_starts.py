@@ -11,7 +11,7 @@ from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
-from tests.contract.joined_brokers import LONG_SESSION_MS, JoinedBroker, JoinedBrokers
+from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 
 pytestmark = pytest.mark.usefixtures("at_once")
@@ -90,13 +90,6 @@ def test_what_others_took_over_meanwhile_is_not_waited_for(
     assert again.storage.log._contents.has_begun
     assert cluster.execute(RUNS) == before
     assert other.last_offsets(P) == [0]
-
-
-@pytest.fixture
-def patient() -> Iterator[JoinedBrokers]:
-    cluster = JoinedBrokers(running_postgres(), session_ms=LONG_SESSION_MS)
-    yield cluster
-    cluster.close()
 
 
 def test_what_others_had_meanwhile_is_read_again(patient: JoinedBrokers) -> None:
