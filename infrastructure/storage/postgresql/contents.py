@@ -29,7 +29,7 @@ from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.tails import TAIL_BYTES, TailRow, Tails, tail_rows
 from infrastructure.storage.postgresql.timeline import NOT_KNOWN
 from infrastructure.storage.repositories.internal_slots import InternalSlots
-from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of
+from infrastructure.storage.repositories.leader_rows import LEADERS, leader_of, partition_id_of
 from infrastructure.storage.repositories.scopes import (
     MARKERS,
     OF_PARTITIONS,
@@ -131,7 +131,7 @@ class Contents:
         for row in rows:
             _learn(slots, row.table, row.key, row.value)
         partition_ids = frozenset(
-            int.from_bytes(row.key, "big")
+            partition_id_of(row.key)
             for row in rows
             if row.table == LEADERS and row.value and leader_of(row.value) == self._node_id
         )
@@ -270,7 +270,7 @@ class Contents:
             self.read_markers_again()
         leaders = staged.of_table(LEADERS)
         self._change_leaders(leaders)
-        self._unconfirmed.difference_update(int.from_bytes(key, "big") for key, _ in leaders)
+        self._unconfirmed.difference_update(partition_id_of(key) for key, _ in leaders)
         self._gain(gained)
         self._changed()
 
@@ -326,7 +326,7 @@ class Contents:
         return {
             partition_id
             for partition_id, leader in (
-                (int.from_bytes(key, "big"), value and leader_of(value)) for key, value in rows
+                (partition_id_of(key), value and leader_of(value)) for key, value in rows
             )
             if partition_id in self._led and leader != self._node_id
         }
@@ -337,7 +337,7 @@ class Contents:
         lost = self.lost_by(rows)
         self._unconfirmed -= lost
         if by_others:  # they may be back: what is known of them may be older
-            lost |= self._unconfirmed.intersection(int.from_bytes(key, "big") for key, _ in rows)
+            lost |= self._unconfirmed.intersection(partition_id_of(key) for key, _ in rows)
         if lost:
             self.losses += 1
             self._led -= lost

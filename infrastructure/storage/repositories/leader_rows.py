@@ -15,6 +15,10 @@ def key_of(partition_id: int) -> bytes:
     return partition_id.to_bytes(4, "big")
 
 
+def partition_id_of(key: bytes) -> int:
+    return int.from_bytes(key, "big")
+
+
 def leader_of(row: bytes) -> int:
     """Its node id, which the row begins with; of a damaged row none."""
     leader: int = _LEADER.unpack_from(row)[0] if len(row) >= _LEADER.size else NO_LEADER.node_id
