@@ -26,11 +26,11 @@ from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
 from tests.e2e.conftest import EXTERNAL
 from tests.e2e.librdkafka import assigned_consumer, deliver, producer
 from tests.e2e.line_process import LineProcess
+from tests.e2e.raw_client import NOT_LEADER_OR_FOLLOWER
 from tests.fakes.structs import request_for
 
 CLIENTS = Path(__file__).parent / "clients"
 MB = 1 << 20
-NOT_LEADER_OR_FOLLOWER = 6
 LEADER, FOLLOWER = 1, 2
 RACKS = {LEADER: "a", FOLLOWER: "b"}
 TRANSACTIONS, RECORDS, VALUE_BYTES = 60, 10, 80_000
