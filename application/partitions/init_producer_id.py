@@ -2,6 +2,9 @@
 
 Ids are taken from a block that a durable row has reserved, so most requests need no commit. After a
 crash the rest of a block is never used. Brokers that share the store take their blocks in turn.
+
+A store that has lost its newest commits may lack blocks whose ids producers still use. So ids after
+a loss are above all that were given before it.
 """
 
 from __future__ import annotations
@@ -17,6 +20,10 @@ from application.state.runtime import Aggregates, Done, Runtime
 from domain.errors import StorageFailed
 
 BLOCK_SIZE = 1000
+#: Between two losses.
+IDS_OF_A_LOSS = 1 << 32
+#: Ids stay below 2 ** 53: clients in JavaScript have no larger integers.
+_MOST_LOSSES = 1 << 20
 
 
 class InitProducerIdService(Aggregates[None, int]):
@@ -55,13 +62,17 @@ class InitProducerIdService(Aggregates[None, int]):
         """The block begins where the last one ends, which may be another broker's."""
         try:
             self._changes.check()
-            end = self._cluster.next_producer_id() + BLOCK_SIZE
+            end = self._first_id() + BLOCK_SIZE
         except NotInMemory as later:
             later.loading.then(lambda _: self._stage_block())
         except StorageFailed as unreadable:
             self._reserved(unreadable.as_value())
         else:
             self._runtime.persist(None, (end,), self._reserved)
+
+    def _first_id(self) -> int:
+        least = min(self._changes.losses, _MOST_LOSSES) * IDS_OF_A_LOSS
+        return max(self._cluster.next_producer_id(), least)
 
     def _reserved(self, failure: StorageFailed | None) -> None:
         self._is_reserving = False

@@ -28,6 +28,11 @@ class ClusterChanges(Protocol):
         """
         ...
 
+    @property
+    def losses(self) -> int:
+        """How often the store may have lost what was committed. After `check`."""
+        ...
+
     def on_promoted(self, call: Callable[[], None]) -> None:
         """Calls back when the store may have lost changes of leaders: `first_epoch` is higher."""
         ...

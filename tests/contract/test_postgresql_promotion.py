@@ -78,6 +78,8 @@ def test_the_next_epochs_are_above_all_that_were_lost(cluster: Promoting) -> Non
     cluster.execute("update ottla_fences set session = 0")  # lost, too
     again = cluster.join(2)
     assert first_epoch(again) == FIRST
+    assert again.storage.cluster_changes is not None
+    assert again.storage.cluster_changes.losses == 1
     again.close()
     place = f"postgres@/postgres?host={cluster.server.folder}&schema={cluster.schema}"
     for starts in range(2):

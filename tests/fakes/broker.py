@@ -22,7 +22,6 @@ from domain.partitions.appended import Appended
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 from infrastructure.clock import SystemClock
-from infrastructure.cluster.cluster_changes import OwnChanges
 from infrastructure.opening import open_storage
 from infrastructure.security.authorizer import OpenAuthorizer
 from infrastructure.storage.engine import Storage, StorageInfo
@@ -156,8 +155,8 @@ class InProcessBroker:
     def _clock(self) -> Clock:
         return SystemClock()
 
-    def _changes(self) -> ClusterChanges:
-        return OwnChanges()
+    def _changes(self) -> ClusterChanges | None:
+        return None
 
     def _storage(self, url: str, flush: str) -> Storage:
         return open_storage(url, cast(Flush, flush))

@@ -29,6 +29,7 @@ class FakeChanges:
         #: Rows that are staged without the right fail the test.
         self.guards = False
         self.first_epoch = 0
+        self.losses = 0
 
     def check(self) -> None:
         if self._is_withheld:

@@ -200,7 +200,7 @@ class SharedChanges:
         self._commit = commit
         self._membership = membership
         self.checks = 0
-        self.first_epoch = 0
+        self.first_epoch = self.losses = 0
         self._when_promoted: list[Callable[[], None]] = []
 
     def on_promoted(self, call: Callable[[], None]) -> None:

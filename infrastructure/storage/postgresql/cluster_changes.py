@@ -12,7 +12,7 @@ from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from infrastructure.storage.loading_thread import resolve_all
 from infrastructure.storage.postgresql.contents import Contents
-from infrastructure.storage.postgresql.timeline import first_epoch
+from infrastructure.storage.postgresql.timeline import first_epoch, promotions
 
 #: Some 10 ms apart: a request that has waited runs long before.
 _MOST_ASKS = 50
@@ -49,6 +49,10 @@ class PostgresClusterChanges:
     @property
     def first_epoch(self) -> int:
         return first_epoch(self._contents.timeline)
+
+    @property
+    def losses(self) -> int:
+        return promotions(self._contents.timeline)
 
     def on_promoted(self, call: Callable[[], None]) -> None:
         self._when_promoted.append(call)

@@ -34,6 +34,10 @@ def timeline_of(connection: Rows) -> int:
     return int(found)
 
 
+def promotions(timeline: int) -> int:
+    return max(timeline - 1, 0)
+
+
 def first_epoch(timeline: int) -> int:
     """New leader epochs of this timeline are not lower."""
-    return min(max(timeline - 1, 0) * _EPOCHS, _LAST_FIRST_EPOCH)
+    return min(promotions(timeline) * _EPOCHS, _LAST_FIRST_EPOCH)

@@ -83,7 +83,7 @@ class Core:
         self.background = Runner(scheduler, clock, self.commits)
         self.membership = storage.membership
         self.cluster_changes: ClusterChanges = (
-            cluster_changes or storage.cluster_changes or OwnChanges()
+            cluster_changes or storage.cluster_changes or OwnChanges(storage.info.losses)
         )
         #: None: this broker is the whole cluster.
         self.registrations: Registrations | None

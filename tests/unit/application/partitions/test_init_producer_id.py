@@ -78,6 +78,19 @@ def test_no_producer_id_is_used_again_after_a_restart() -> None:
     assert outcomes == [0, 1, 2, BLOCK_SIZE]
 
 
+@pytest.mark.parametrize("losses, first", [(0, BLOCK_SIZE), (1, 1 << 32), (1 << 31, 1 << 52)])
+def test_after_a_loss_ids_are_above_all_that_were_given_before(losses: int, first: int) -> None:
+    """The store lacks the newest blocks: their producers go on."""
+    two, outcomes = FollowingBrokers(), Outcomes()
+    request_id(two.first, outcomes)
+    two.run()
+    two.second.changes.losses = losses
+    for _ in range(BLOCK_SIZE + 1):
+        request_id(two.second, outcomes)
+        two.run()
+    assert outcomes == [0, *range(first, first + BLOCK_SIZE + 1)]
+
+
 def test_two_brokers_take_their_blocks_in_turn() -> None:
     two, outcomes = FollowingBrokers(), Outcomes()
     for broker in (two.first, two.second):
