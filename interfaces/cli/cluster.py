@@ -107,7 +107,7 @@ def leader_problems(placed: Mapping[Place, Placed], in_full: bool) -> list[str]:
     """Without `in_full` those of internal topics are one line, the first."""
     found, internal = [], InternalTopics(in_full)
     for (name, index), one in placed.items():
-        if one.leader == one.replicas[0]:
+        if one.replicas[:1] == (one.leader,):
             continue
         if one.leader < 0:
             what, line = "without a leader", f"{name}-{index} has no leader"

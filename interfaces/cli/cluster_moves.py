@@ -115,8 +115,10 @@ def _elections(
     for place, one in placed.items():
         replicas = plan.get(place, one.replicas)
         is_moved = place in plan and one.leader not in replicas
-        if replicas[0] in living and replicas[0] != one.leader and not is_moved:
-            found[place] = replicas[0]
+        # A partition that the controller has not registered yet has none.
+        preferred = next(iter(replicas), one.leader)
+        if preferred in living and preferred != one.leader and not is_moved:
+            found[place] = preferred
     return found
 
 

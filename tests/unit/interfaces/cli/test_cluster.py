@@ -78,6 +78,10 @@ def test_internal_topics_have_one_line() -> None:
     assert leader_problems({("__consumer_offsets", 0): led}, in_full=False) == []
 
 
+def test_a_partition_that_no_broker_has_registered_yet_has_no_leader() -> None:
+    assert leader_problems({("a", 0): Placed((), -1)}, in_full=False) == ["a-0 has no leader"]
+
+
 def test_a_broker_has_the_highest_epoch_of_what_it_leads() -> None:
     placed = {("a", 0): Placed((1,), 1), ("a", 1): Placed((1,), 1), ("a", 2): Placed((2,), 2)}
     placed |= {("b", 0): Placed((3,), 3), ("b", 1): Placed((3,), -1)}

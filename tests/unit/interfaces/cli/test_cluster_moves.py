@@ -22,7 +22,7 @@ class Cluster:
     def __init__(self, **topics: list[tuple[int, ...]]) -> None:
         """The replicas of each partition, of which the first one leads."""
         self.placed = {
-            (name, index): Placed(replicas, replicas[0])
+            (name, index): Placed(replicas, next(iter(replicas), -1))
             for name, partitions in topics.items()
             for index, replicas in enumerate(partitions)
         }
@@ -52,7 +52,7 @@ class Cluster:
 
 
 @pytest.fixture(autouse=True)
-def _cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     found = Cluster(
         __consumer_offsets=[(1,)] * 4, __transaction_state=[(2, 1)], orders=[(1,), (1,), (2, 1)]
     )
@@ -60,6 +60,7 @@ def _cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_moves, "reassignments", lambda _: {})
     monkeypatch.setattr(cluster_moves, "reassign", Cluster.reassign)
     monkeypatch.setattr(cluster_moves, "elect_preferred", Cluster.elect)
+    return found
 
 
 def options(**more: Any) -> argparse.Namespace:
@@ -98,4 +99,13 @@ def test_a_dry_run_prints_the_same_lines(capsys: pytest.CaptureFixture[str]) -> 
     balance(options())
     assert capsys.readouterr().out.splitlines() == [*planned, counts.removesuffix(" (dry run)")]
     balance(options())
+    assert capsys.readouterr().out == "0 reassignments, 0 elections\n"
+
+
+def test_a_partition_that_no_broker_has_registered_yet_is_left_alone(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As when a store was copied to PostgreSQL, in the first moments."""
+    cluster.placed = {("orders", 0): Placed((), -1), ("orders", 1): Placed((1,), 1)}
+    assert balance(options()) == 0
     assert capsys.readouterr().out == "0 reassignments, 0 elections\n"
