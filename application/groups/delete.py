@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
-from application.state.runtime import AggregateKey, ignore, respond
+from application.state.runtime import AggregateKey, if_durable, ignore, respond
 from domain.errors import BrokerError, CoordinatorNotAvailable
 from domain.groups.group import Group
 
@@ -61,4 +62,5 @@ class DeleteGroupsService:
         if partitions:
             self._offsets.delete(group_id, partitions, ignore)
         self._groups.apply(group_id, group.deletion())
-        self._events.info("group_deleted", group=group_id, reason=reason)
+        log = partial(self._events.info, "group_deleted", group=group_id, reason=reason)
+        self._groups.runtime.when_durable(group_id, if_durable(log))

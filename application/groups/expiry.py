@@ -5,6 +5,8 @@ A slice sees the state of its own time; offsets that are being written wait for 
 
 from __future__ import annotations
 
+from functools import partial
+
 from application.background.job import SLICE, Job
 from application.background.runner import Runner
 from application.groups.delete import DeleteGroupsService
@@ -13,7 +15,7 @@ from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetWrite
-from application.state.runtime import ignore
+from application.state.runtime import if_durable, ignore
 from domain.configs.broker import BrokerConfig
 from domain.groups.group import Group
 from domain.groups.offsets import counts_from, is_expired
@@ -81,7 +83,8 @@ class OffsetExpiry:
                     break
         offsets += self._remove(group_id, expired)
         if offsets:
-            self._events.info("offsets_expired", group=group_id, offsets=offsets)
+            log = partial(self._events.info, "offsets_expired", group=group_id, offsets=offsets)
+            self._offsets.runtime.when_durable(group_id, if_durable(log))
         is_unused = group.is_empty and not self._offsets.has_any(group_id)
         if is_unused and self._groups.find(group_id) is group:
             self._delete_groups.remove(group, "expired")

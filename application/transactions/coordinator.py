@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import partial
 from typing import TypeVar
 
 from application.partitions.init_producer_id import InitProducerIdService
@@ -15,6 +16,7 @@ from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.pending import Pending, later
 from application.state.features import Features
+from application.state.runtime import if_durable
 from application.transactions.ends import Ends
 from application.transactions.registry import TransactionRegistry, unknown_transactional_id
 from domain.configs.broker import BrokerConfig
@@ -101,15 +103,17 @@ class TransactionCoordinator:
         before = self._registry.find(transactional_id)
         if before is not None and before.is_open:
             decisions.check_expected(before, expected)
-            self._events.info(
-                "producer_fenced",
-                transactional_id=transactional_id,
-                producer_id=before.producer_id,
-            )
+            log = partial(self._log_fenced, transactional_id, before.producer_id)
             before = self.fence(before)
+            self._registry.runtime.when_durable(transactional_id, if_durable(log))
         return self._with_producer_id(
             before is None or decisions.needs_producer_id(before, expected),
             lambda new: self._initialize(transactional_id, timeout_ms, expected, new),
+        )
+
+    def _log_fenced(self, transactional_id: str, producer_id: int) -> None:
+        self._events.info(
+            "producer_fenced", transactional_id=transactional_id, producer_id=producer_id
         )
 
     def fence(self, before: Transaction) -> Transaction:

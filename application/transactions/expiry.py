@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from application.background.job import SLICE, Job
 from application.background.runner import Runner
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
+from application.state.runtime import if_durable
 from application.transactions.coordinator import TransactionCoordinator
 from application.transactions.registry import TransactionRegistry
 from domain.configs.broker import BrokerConfig
+from domain.transactions.transaction import Transaction
 
 
 class TransactionExpiry:
@@ -39,14 +43,20 @@ class TransactionExpiry:
             transaction = self._registry.find(listed.transactional_id)
             if transaction is not None and transaction.is_timed_out(self._clock.now_ms()):
                 self._coordinator.fence(transaction)
-                self.timed_out += 1
-                self._events.info(
-                    "transaction_timed_out",
-                    transactional_id=transaction.transactional_id,
-                    producer_id=transaction.producer_id,
-                    timeout_ms=transaction.timeout_ms,
+                timed_out = partial(self._timed_out, transaction)
+                self._registry.runtime.when_durable(
+                    transaction.transactional_id, if_durable(timed_out)
                 )
             yield SLICE
+
+    def _timed_out(self, transaction: Transaction) -> None:
+        self.timed_out += 1
+        self._events.info(
+            "transaction_timed_out",
+            transactional_id=transaction.transactional_id,
+            producer_id=transaction.producer_id,
+            timeout_ms=transaction.timeout_ms,
+        )
 
     def _remove(self) -> Job[None]:
         expiration_ms = self._config.transactional_id_expiration_ms

@@ -161,9 +161,14 @@ def test_an_upgrade_and_a_downgrade_have_a_line_each() -> None:
     assert [line["reason"] for line in removals(kafka)] == ["left"]
 
 
-def test_a_deleted_group_has_a_line(fake: FakeBroker) -> None:
+def test_a_deleted_group_has_a_line_once_it_is_durable(fake: FakeBroker) -> None:
     persist(fake, 0, 1)
+    fake.commit.fail_next()
     fake.broker.groups.delete_groups.delete(["g"])
+    fake.run()
+    assert fake.events.of("group_deleted") == []
+    fake.broker.groups.delete_groups.delete(["g"])
+    fake.run()
     assert fake.events.of("group_deleted") == [{"group": "g", "reason": "requested"}]
 
 

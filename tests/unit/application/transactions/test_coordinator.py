@@ -290,6 +290,10 @@ def test_a_producer_that_is_fenced_in_an_open_transaction_is_logged(fake: FakeBr
     second.init()
     assert fake.events.of("producer_fenced") == [], "it had no open transaction"
     second.sent()
+    fake.commit.fail_next()
+    outcome(fake.broker.transactions.coordinator.init_producer_id("tx", 1000, None))
+    fake.run()
+    assert fake.events.of("producer_fenced") == [], "it is open again"
     first.init()
     [event] = fake.events.of("producer_fenced")
     assert (event["transactional_id"], event["producer_id"]) == ("tx", second.producer.producer_id)

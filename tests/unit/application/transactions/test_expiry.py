@@ -40,6 +40,17 @@ def test_a_transaction_that_is_open_for_too_long_is_aborted(fake: FakeBroker) ->
     assert slow.producer == (0, 1), "the epoch of the abort (KIP-890)"
 
 
+def test_an_abort_that_is_not_committed_is_not_counted(fake: FakeBroker) -> None:
+    slow = TransactionalProducer(fake, "slow", 1000)
+    slow.init()
+    slow.sent()
+    fake.commit.fail_next()
+    fake.scheduler.advance(1200)
+    assert fake.commit.failures == []
+    assert len(fake.events.of("transaction_timed_out")) == 1
+    assert fake.broker.transactions.expiry.timed_out == 1
+
+
 def test_a_transactional_id_that_is_not_used_is_forgotten(fake: FakeBroker) -> None:
     unused, used = TransactionalProducer(fake, "unused"), TransactionalProducer(fake, "used")
     unused.init()
