@@ -70,3 +70,11 @@ class BrokerReadings:
         yield exporter.BROKER_INFO, [((str(node_id), address), 1) for node_id, address in found]
         left_s = cluster.lease_left_s(placement.node_id)
         yield own.LEASE, [] if left_s is None else [((), left_s)]
+        # The id is a label: as a value it would be rounded to 53 bits.
+        yield (
+            own.BROKER_SESSION,
+            [
+                ((str(one.node.node_id), one.state.name, str(one.session_id or "")), 1)
+                for one in ([] if left_s is None else cluster.brokers())
+            ],
+        )

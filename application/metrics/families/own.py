@@ -11,6 +11,15 @@ LEASE = gauge(
     "How long other brokers take this one for alive; 0: they may lead its partitions. Only with a "
     "store that several share.",
 )
+BROKER_SESSION = gauge(
+    "ottla_broker_session_info",
+    "1; the state of each registered broker (ALIVE, STARTING or FENCED) and its session, another "
+    "one whenever it connects to the store; empty: it has ended. Only with a store that several "
+    "share.",
+    "id",
+    "state",
+    "session_id",
+)
 LEADER_EPOCH = gauge(
     "ottla_partition_leader_epoch",
     "Leader epoch of partitions that this broker leads. Only with a store that several share.",

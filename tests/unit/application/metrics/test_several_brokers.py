@@ -6,6 +6,7 @@ from application.metrics.groups import GroupReadings
 from application.metrics.history import History
 from application.metrics.topics import TopicReadings
 from tests.fakes.batches import record_batch
+from tests.fakes.broker import FakeBroker
 from tests.fakes.shared_store import SharedBroker, SharedStore, with_group_lag
 from tests.unit.application.metrics.figures import Figures, by_labels
 
@@ -72,6 +73,34 @@ def test_each_broker_has_the_leader_epochs_of_what_it_leads() -> None:
     shared.fence(3)
     found = [sorted(map(str, epochs(broker))) for broker in shared.brokers.values()]
     assert sorted(found) == [["0", "0", "1"], ["0", "0", "1"]]
+
+
+def sessions(fake: SharedBroker) -> list[tuple[str, ...]]:
+    return [key[1:] for key in figures(fake) if key[0] == "ottla_broker_session_info"]
+
+
+def test_each_broker_has_the_states_and_sessions_of_all() -> None:
+    shared = three()
+    registered = shared.members.registered
+    ids = {str(node_id): str(one.session_id) for node_id, one in registered.items()}
+    assert len(set(ids.values())) == 3
+    alive = [(node_id, "ALIVE", session_id) for node_id, session_id in ids.items()]
+    assert [sessions(broker) for broker in shared.brokers.values()] == [alive] * 3
+    shared.kill(3)
+    shared.fence(3)
+    fenced = [*alive[:2], ("3", "FENCED", "")]
+    assert [sessions(broker) for broker in shared.brokers.values()] == [fenced] * 2
+    shared.members.come_back(3)
+    found = sessions(shared.brokers[1])
+    assert found[:2] == alive[:2]
+    assert found[2][2] not in ("", ids["3"])
+
+
+def test_a_broker_that_has_the_store_alone_has_no_session() -> None:
+    fake = FakeBroker()
+    whole = BrokerReadings(fake.broker, fake.clock, "1.2.3", 0, list)
+    found = {family.name: list(samples) for family, samples in whole.read()}
+    assert found["ottla_broker_session_info"] == found["ottla_lease_seconds"] == []
 
 
 def test_a_lag_that_is_not_known_here_is_not_exported() -> None:
