@@ -22,11 +22,15 @@ from interfaces.terminal.profiles import CLIENT_ID
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
+    from interfaces.cli.rest import Row
+
 _LOOK_EVERY_S = 0.5
 _SHORT_LOOK_S = 2.0
 #: Of the table.
 _SHOWN_PROBLEMS = 20
 _OF_BROKER = ("id", "host", "port", "rack", "fenced", "leaders", "preferred", "max_epoch")
+#: From REST: Kafka's protocol has no fields for them.
+_OF_SESSION = ("state", "session_id", "lease_ms")
 #: Of the partitions with the same problem.
 _EXAMPLES = 3
 
@@ -35,13 +39,19 @@ def describe(parsed: argparse.Namespace) -> int:
     clients = Clients(parsed)
     in_full = parsed.internal or parsed.output != "table"
     found = _described(clients, clients.admin(), in_full)
+    columns: tuple[str, ...] = _OF_BROKER
+    if parsed.sessions or parsed.admin is not None:
+        from interfaces.cli.rest import rest_of
+
+        columns += _OF_SESSION
+        add_sessions(found, rest_of(parsed, clients).get("/brokers", "data"))
     text = [
         f"CLUSTER     {found['cluster_id']}",
         f"CONTROLLER  {found['controller']}",
         f"TOPICS      {found['topics']}",
         f"PARTITIONS  {found['partitions']}",
         "",
-        table(_OF_BROKER, found["brokers"]),
+        table(columns, found["brokers"]),
     ]
     problems = found["problems"]
     if problems:
@@ -91,6 +101,20 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
             *leader_problems(placed, in_full),
         ],
     }
+
+
+def add_sessions(found: dict[str, Any], rows: list[Row]) -> None:
+    """`rows`: of brokers, as REST has them. Raises CommandFailed if they are of another cluster."""
+    others = {one["cluster_id"] for one in rows} - {found["cluster_id"]}
+    if others:
+        raise CommandFailed(
+            f"this REST is of another cluster: {others.pop()}, not {found['cluster_id']} "
+            "(--admin HOST:PORT)"
+        )
+    by_id = {one["broker_id"]: one for one in rows}
+    for broker in found["brokers"]:
+        row = by_id.get(broker["id"], {})  # or it has joined or left meanwhile
+        broker.update({name: row.get(name) for name in _OF_SESSION})
 
 
 def highest_epochs(placed: Mapping[Place, Placed], epochs: Mapping[Place, int]) -> dict[int, int]:

@@ -10,12 +10,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from interfaces.cli.client import Clients
-from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.kafka_tables import Column, laid_out
 from interfaces.cli.output import check_stdout
-from interfaces.cli.probe.talking import rest_url
-from interfaces.cli.rest import Rest, Row
-from interfaces.terminal.profiles import admin_address
+from interfaces.cli.rest import Row, rest_of
 
 _EVERY_S = 0.5
 #: Of a page; a client that sends more requests in half a second is seen in part.
@@ -34,12 +31,7 @@ _COLUMNS = (
 
 
 def requests(parsed: argparse.Namespace) -> int:
-    try:
-        address = admin_address(parsed)
-    except ValueError as wrong:
-        raise UsageError(str(wrong)) from None
-    clients = Clients(parsed)
-    admin = Rest(address or _named_by(clients), parsed.timeout, clients.options)
+    admin = rest_of(parsed, Clients(parsed))
     query = {
         "correlation_id": parsed.correlation_id,
         "client_id": parsed.client_id,
@@ -60,14 +52,6 @@ def requests(parsed: argparse.Namespace) -> int:
         _print((one for one in reversed(found) if _identity(one) not in seen), parsed.output)
         check_stdout()
     return 0
-
-
-def _named_by(clients: Clients) -> str:
-    broker = clients.first_reachable()
-    url = rest_url(broker, clients.timeout_s)
-    if url is None:
-        raise CommandFailed(f"{broker} names no REST of an Ottla broker (--admin HOST:PORT)")
-    return url
 
 
 def _identity(one: Row) -> tuple[Any, ...]:

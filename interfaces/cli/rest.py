@@ -6,13 +6,19 @@ import http.client
 import json
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.terminal.addresses import is_loopback
+from interfaces.terminal.profiles import admin_address
 from interfaces.terminal.reachable import reason_of
 from interfaces.terminal.tls import tls_context
+
+if TYPE_CHECKING:
+    import argparse
+
+    from interfaces.cli.client import Clients
 
 _LOGIN = "-X sasl.username=... -X sasl.password=..., or --command-config FILE"
 
@@ -99,6 +105,25 @@ class Rest:
                 "(--admin https://HOST:PORT, or -X security.protocol=SASL_PLAINTEXT)"
             )
         return {"Authorization": f"Basic {b64encode(':'.join(self._login).encode()).decode()}"}
+
+
+def rest_of(parsed: argparse.Namespace, clients: Clients) -> Rest:
+    """At --admin, else the address of the profile, else the one that the broker names."""
+    try:
+        address = admin_address(parsed)
+    except ValueError as wrong:
+        raise UsageError(str(wrong)) from None
+    return Rest(address or _named_by(clients), clients.timeout_s, clients.options)
+
+
+def _named_by(clients: Clients) -> str:
+    from interfaces.cli.probe.talking import rest_url
+
+    broker = clients.first_reachable()
+    url = rest_url(broker, clients.timeout_s)
+    if url is None:
+        raise CommandFailed(f"{broker} names no REST of an Ottla broker (--admin HOST:PORT)")
+    return url
 
 
 def _url(text: str) -> SplitResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from interfaces.cli.arguments.common import add_client, add_dry_run, add_output
+from interfaces.cli.arguments.common import add_admin, add_client, add_dry_run, add_output
 from interfaces.terminal.values import not_negative
 from interfaces.terminal.words import Commands, Parser, command, family
 
@@ -22,11 +22,18 @@ def add(commands: Commands) -> None:
         "LEADERS: the partitions that a broker leads; PREFERRED: those that it should lead, as the "
         "first one of their replicas; MAX-EPOCH: the highest leader epoch of those that it leads "
         "(`ottla topic describe` has each). FENCED: it is not alive, and leads nothing (Ottla, and "
-        "Kafka from 4.0 on). Sessions of brokers are in REST (/brokers) and in the console. `ottla "
-        "cluster info` is the same.",
+        "Kafka from 4.0 on). With --sessions or --admin there are STATE, SESSION-ID and LEASE-MS, "
+        "which Kafka's protocol does not have: of the brokers as one of them knows them (REST, "
+        "/brokers). `ottla cluster info` is the same.",
         aliases=("info",),
     )
     _add_internal(describe)
+    describe.add_argument(
+        "--sessions",
+        action="store_true",
+        help="state, session and lease of each broker, from Ottla's REST",
+    )
+    add_admin(describe)
     add_output(describe)
     add_client(describe)
     health = command(

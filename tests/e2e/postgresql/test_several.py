@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -24,6 +25,9 @@ from tests.e2e.broker_process import (
 from tests.e2e.conftest import EXTERNAL
 from tests.fakes.postgres import Postgres
 
+SESSION = re.compile(
+    r'^ottla_broker_session_info{id="(.*)",state="(.*)",session_id="(.*)"} 1$', re.MULTILINE
+)
 SETTINGS = (
     "auto.leader.rebalance.enable=false",
     "broker.session.timeout.ms=2000",
@@ -51,8 +55,9 @@ class Cluster:
     def cli(self) -> Ottla:
         return Ottla(self.brokers[1].bootstrap)
 
-    def described(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.cli.run("cluster", "describe", "-o", "json").out)
+    def described(self, *options: str) -> dict[str, Any]:
+        shown = self.cli.run("cluster", "describe", "-o", "json", *options).out
+        found: dict[str, Any] = json.loads(shown)
         return found
 
     def rest(self, node_id: int, path: str) -> bytes:
@@ -63,6 +68,16 @@ class Cluster:
 
     def column(self, name: str) -> dict[int, Any]:
         return {one["id"]: one[name] for one in self.described()["brokers"]}
+
+    def sessions(self) -> dict[int, tuple[str, str | None]]:
+        """State and session of each broker, as commands, REST and metrics of broker 1 have them."""
+        shown = self.described("--sessions")["brokers"]
+        found = {one["id"]: (one["state"], one["session_id"]) for one in shown}
+        rest = json.loads(self.rest(1, "/brokers"))["data"]
+        assert {one["broker_id"]: (one["state"], one["session_id"]) for one in rest} == found
+        samples = SESSION.findall(self.rest(1, "/metrics").decode())
+        assert {int(n): (state, session or None) for n, state, session in samples} == found
+        return found
 
 
 @pytest.fixture
@@ -118,8 +133,15 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     cluster.cli.run("topic", "create", "orders", "-p", "4", "-r", "2")
     led = cluster.column("leaders")
     assert min(led.values()) > 0
+    own, killed = sessions = cluster.sessions().values()
+    assert [state for state, _ in sessions] == ["ALIVE", "ALIVE"]
+    assert len({own, killed, None}) == 3
+    at_address = cluster.described("--admin", cluster.brokers[2].admin.bootstrap)["brokers"]
+    assert [(one["state"], one["session_id"]) for one in at_address] == [own, killed]
+    assert {0 < one["lease_ms"] <= 2000 for one in at_address} == {True}
     cluster.brokers[2].kill()
     wait_until(lambda: cluster.column("fenced") == {1: False, 2: True})
+    assert cluster.sessions() == {1: own, 2: ("FENCED", None)}
     wait_until(lambda: cluster.column("leaders") == {1: sum(led.values()), 2: 0})
     text = cluster.cli.run("cluster", "describe").out
     assert "PROBLEM  broker 2 is fenced: it is not alive" in text
@@ -132,6 +154,9 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     assert "no broker but 1" in cluster.cli.run("cluster", "drain", "1", code=1).errors
     cluster.brokers[2].start()
     wait_until(lambda: cluster.column("fenced") == {1: False, 2: False})
+    returned = cluster.sessions()
+    assert (returned[1], returned[2][0]) == (own, "ALIVE")
+    assert returned[2] not in (own, killed)
     cluster.cli.run("cluster", "balance")
     counts = cluster.column("leaders").values()
     assert max(counts) - min(counts) <= 1

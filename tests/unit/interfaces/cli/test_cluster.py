@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from interfaces.cli import cluster
+from interfaces.cli import cluster, rest
 from interfaces.cli.client import Clients
 from interfaces.cli.cluster import (
     health,
@@ -30,6 +31,7 @@ from interfaces.kafka.wire.messages.unregister_broker import (
     UnregisterBrokerResponse,
 )
 from interfaces.kafka.wire.schema import Request
+from interfaces.main.arguments import parser
 from interfaces.terminal.addresses import Address
 from interfaces.terminal.profiles import CLIENT_ID
 
@@ -89,6 +91,65 @@ def test_a_broker_has_the_highest_epoch_of_what_it_leads() -> None:
     found = highest_epochs(placed, epochs)
     assert [found.get(node_id) for node_id in (1, 2, 3)] == [9, 0, None]
     assert highest_epochs(placed, {}) == {}
+
+
+SESSION = {"state": "ALIVE", "session_id": "3458764513820540927", "lease_ms": 6000}
+ENDED = {"state": "FENCED", "session_id": None, "lease_ms": 0}
+
+
+class Described(Clients):
+    def admin(self) -> Any:
+        return None
+
+
+def described_with(*options: str, rows_of: str = "c", monkeypatch: pytest.MonkeyPatch) -> int:
+    """Kafka's protocol has brokers 1 to 3 of cluster c; REST has 1, 2 and 4, and is asked once."""
+    sessions: dict[int, dict[str, Any]] = {1: SESSION, 2: ENDED, 4: SESSION}
+    rows = [{"broker_id": n, "cluster_id": rows_of, **one} for n, one in sessions.items()]
+
+    def rest_of(*_: object) -> Any:
+        return SimpleNamespace(get=lambda *asked: rows if asked == ("/brokers", "data") else None)
+
+    def from_kafka(*_: object) -> dict[str, Any]:
+        brokers = [{"id": node_id, "host": "h", "leaders": 5} for node_id in (1, 2, 3)]
+        names = ("controller", "topics", "partitions")
+        return {"cluster_id": "c", **dict.fromkeys(names, 1), "brokers": brokers, "problems": []}
+
+    monkeypatch.setattr(cluster, "Clients", Described)
+    monkeypatch.setattr(cluster, "_described", from_kafka)
+    monkeypatch.setattr(rest, "rest_of", rest_of)
+    return run(parser().parse_args(["cluster", "describe", "-b", "127.0.0.1:1", *options]))
+
+
+@pytest.mark.parametrize("options", [("--sessions",), ("--admin", "127.0.0.1:2")])
+def test_brokers_have_the_sessions_that_rest_has(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert described_with(*options, monkeypatch=monkeypatch) == 0
+    head, *lines = [line.split() for line in capsys.readouterr().out.splitlines()[5:]]
+    assert head[-3:] == ["STATE", "SESSION-ID", "LEASE-MS"]
+    assert [line[-3:] for line in lines] == [
+        ["ALIVE", "3458764513820540927", "6000"], ["FENCED", "-", "0"], ["-", "-", "-"],
+    ]  # fmt: skip
+    assert described_with(*options, "-o", "json", monkeypatch=monkeypatch) == 0
+    first, second, third = json.loads(capsys.readouterr().out)["brokers"]
+    assert first == {"id": 1, "host": "h", "leaders": 5, **SESSION}
+    assert (second["session_id"], third["session_id"], third["leaders"]) == (None, None, 5)
+
+
+def test_sessions_of_another_cluster_are_not_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert described_with("--sessions", rows_of="other", monkeypatch=monkeypatch) == 1
+    message = "ottla: this REST is of another cluster: other, not c (--admin HOST:PORT)\n"
+    assert capsys.readouterr() == ("", message)
+
+
+def test_rest_is_not_asked_without_need(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert described_with(rows_of="other", monkeypatch=monkeypatch) == 0
+    assert "SESSION-ID" not in capsys.readouterr().out
 
 
 class Refusing(Clients):
