@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
 import pytest
 
 from domain.errors import StorageFailed
+from infrastructure.storage.errors import StorageUnusable
 from infrastructure.storage.postgresql import session
 from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.facts import examined
+from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.postgresql.server import Server, check_server
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import postgres_with_standby
@@ -82,6 +85,20 @@ def test_of_several_hosts_the_one_that_can_be_written_is_used(
     address = parse_address(f"postgres@/postgres?host={hosts}&schema=none")
     with Server(address, "commit").connect() as connection:
         check_server(connection, address)
+
+
+def test_a_standby_alone_is_refused(server: Postgres) -> None:
+    """It has the store, so nothing else is missing."""
+    refused = "the server is a standby, which cannot be written; name the primary, or all of them"
+    schema = f"r{uuid4().hex[:20]}"
+    opened(
+        f"postgres@/postgres?host={server.folder}&schema={schema}", "commit", None
+    ).commit.close()
+    assert server.standby is not None
+    place = f"postgres@/postgres?host={server.standby.folder}&schema={schema}"
+    for read_only in (False, True):
+        with pytest.raises(StorageUnusable, match=refused):
+            opened(place, "commit", None, read_only=read_only)
 
 
 WAITING = "pg_stat_activity where wait_event = 'SyncRep' and query"
