@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from domain.errors import StorageFailed
-from infrastructure.storage.postgresql import questions, tails
+from infrastructure.storage.postgresql import log_store, questions, tails
 from infrastructure.storage.postgresql.questions import Answer, Ask
 from infrastructure.storage.postgresql.runs import LogRuns
 from infrastructure.storage.postgresql.tails import TailRow
@@ -15,6 +15,7 @@ from tests.contract.batches import batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 from tests.contract.s3_objects import ALL_SEALED, BATCHES, Objects
 from tests.contract.tiny_tails import TINY, later
+from tests.fakes.postgres_relay import TIMEOUT_S
 
 pytestmark = [pytest.mark.usefixtures("at_once", "s3"), later]
 
@@ -317,6 +318,28 @@ def test_a_read_goes_on_where_its_object_is_gone(
     monkeypatch.setattr(questions, "batches", moving)
     assert sealed.read() == batch(0)  # the client goes on from there
     assert sealed.read(1) == BATCHES[len(batch(0)) :]
+
+
+def test_a_reader_that_goes_on_has_the_next_object_already(
+    objects: Objects, sealed: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that begins does not; a search, say, reads no further."""
+    monkeypatch.setattr(log_store, "_LOADED_BYTES", 1)
+    log = sealed.storage.log
+    log._contents.cache.clear()
+
+    def read(offset: int) -> bytes:
+        found: bytes = log.read(1, offset, offset + 1, 1 << 20, True)
+        return found
+
+    assert sealed.patiently(lambda: read(0)) == batch(0)
+    assert not log._reading._waiting
+    assert sealed.patiently(lambda: read(1)) == batch(1)
+    while log._reading._waiting:
+        sealed.callbacks.get(timeout=TIMEOUT_S)()
+    for name in objects.names():
+        objects.delete(name)
+    assert read(2) == batch(2)
 
 
 def test_what_was_trimmed_meanwhile_is_not_trimmed_again(
