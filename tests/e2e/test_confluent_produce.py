@@ -143,7 +143,7 @@ def test_a_compacted_topic_refuses_a_message_without_a_key(
     assert not deliver(sender, compacted, b"value", key=b"key").errors
 
 
-# Transactions over several brokers are in skipped.md.
+# Over several brokers it is one of the stories of cluster/test_transactions.py.
 @pytest.mark.parametrize("broker", ONE_BROKER, indirect=True)
 def test_a_transaction_of_a_new_producer_fences_the_one_before(bootstrap: str, topic: str) -> None:
     first, second = (producer(bootstrap, transactional_id=f"tx-{topic}") for _ in range(2))
