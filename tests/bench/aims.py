@@ -48,6 +48,7 @@ STREAM, CPU_PER_GB = "mb_per_s", "cpu_s_per_gb"
 CLEANING = "cleaning_cpu_s_per_gb"
 COMMITTED = "committed_share"
 KEPT = "kept_share"
+SERVED = "served_ms"
 MEMORY = "memory"
 UNITS = {
     RATE: "/s",
@@ -61,6 +62,7 @@ UNITS = {
     "p50_us": "us",
     "p99_us": "us",
     "ready_ms": "ms",
+    SERVED: "ms",
     "recovered_s": "s",
     "rss_anon_mb": "MB",
 }
@@ -111,6 +113,27 @@ AIMS = [
         "... with a synchronous standby, 10 x 5",
         *("engines-replicated", "1 KB, 10 x 5", RATE, 1),
         family="ottla-postgresql-standby",
+    ),
+    Aim(
+        "1,000 partitions of a killed broker: led again, and served",
+        *("failover", "SIGKILL", SERVED),
+        at_most=8000,
+        absolute="ms",
+        family="ottla-postgresql",
+    ),
+    Aim(
+        "... of one that stops",
+        *("failover", "SIGTERM", SERVED),
+        at_most=1000,
+        absolute="ms",
+        family="ottla-postgresql",
+    ),
+    Aim(
+        "... moved by a preferred election",
+        *("failover", "preferred election after SIGKILL", SERVED),
+        at_most=1000,
+        absolute="ms",
+        family="ottla-postgresql",
     ),
     Aim("start on an empty folder", "startup", "empty", "ready_ms", at_most=0.2),
     Aim("... itself", "startup", "empty", "ready_ms", at_most=500, absolute="ms"),

@@ -1,4 +1,4 @@
-"""A cluster of three brokers, one of which dies or stops: how long its partitions have no leader.
+"""A cluster of three brokers: the one that leads all partitions dies or stops, and leads again.
 
 Every partition has a record and three replicas. Until others lead is measured by Metadata of a
 broker that stays; until they serve, by their end offsets. Then the broker starts again, leads as
@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from itertools import cycle, islice, permutations
+from itertools import permutations
 from pathlib import Path
 from typing import Protocol
 
@@ -27,13 +27,16 @@ from tests.e2e.raw_client import LIST_OFFSETS, RawClient, array, batch, string
 from tests.fakes.postgres import Postgres
 
 PART = "failover"
+#: All led by the broker that ends.
 PARTITIONS = 1000
 NODE_IDS = (1, 2, 3)
 #: The broker that ends, and the one that is asked.
 ENDS, ASKED = 3, 1
 _TOPIC, _ELECT_LEADERS, _PREFERRED = "failover", 43, 0
 _PATIENCE_S, _POLL_S = 60.0, 0.01
-_REPLICAS = tuple(permutations(NODE_IDS))
+#: After SIGKILL the second one leads all of them: of an election, it is the one that loses.
+_REPLICAS = (ENDS, 1, 2)
+_OF_NEW_TOPIC = tuple(permutations(NODE_IDS))
 
 
 class Node(Protocol):
@@ -112,34 +115,31 @@ def measure(runs: Runs, name: str, started: AbstractContextManager[Nodes], round
                 for end in (signal.SIGKILL, signal.SIGTERM):
                     figures, back = _round(client, nodes, end)
                     runs.add(PART, end.name, name, figures)
-                    runs.add(PART, "preferred election", name, back)
+                    runs.add(PART, f"preferred election after {end.name}", name, back)
                     runs.add(PART, "a new topic", name, _new_topic(client, nodes))
     except (AssertionError, BrokerFailed, LoadFailed, OSError) as failure:
         runs.add_failure(PART, "three brokers", name, str(failure))
 
 
 def _fill(client: RawClient, nodes: Nodes) -> None:
-    replicas = list(islice(cycle(_REPLICAS), PARTITIONS))
-    if error := client.create_topic(_TOPIC, replicas=replicas):
+    if error := client.create_topic(_TOPIC, replicas=[_REPLICAS] * PARTITIONS):
         raise LoadFailed(f"the topic was not created, error {error}")
     _until(lambda: _is_home(_seen(client)))
-    for number, (leader, *_) in enumerate(_REPLICAS):
-        with nodes[leader].address.connect() as other:
-            for index in range(number, PARTITIONS, len(_REPLICAS)):
-                _until(lambda at=index: other.produce(_TOPIC, batch([b"1"]), at).error == 0)
-    _until(lambda: _serve(nodes, _seen(client).leaders(_TOPIC)))
+    with nodes[ENDS].address.connect() as leader:
+        for index in range(PARTITIONS):
+            _until(lambda at=index: leader.produce(_TOPIC, batch([b"1"]), at).error == 0)
+    _until(lambda: _serve(nodes, _leaders(client)))
 
 
 def _round(client: RawClient, nodes: Nodes, end: signal.Signals) -> tuple[Figures, Figures]:
-    began = time.perf_counter()
+    before, began = _leaders(client), time.perf_counter()
     nodes[ENDS].signal(end)
-    elsewhere = _led(client, nodes, began, lambda led: ENDS not in led and -1 not in led)
+    elsewhere = _led(client, nodes, before, began, lambda led: not {ENDS, -1} & set(led))
     nodes[ENDS].start_again()
     _until(lambda: all(ENDS in one.in_sync for one in _seen(client).partitions.values()))
-    began = time.perf_counter()
+    before, began = _leaders(client), time.perf_counter()
     _elect(client)
-    home = list(islice(cycle(leader for leader, *_ in _REPLICAS), PARTITIONS))
-    return elsewhere, _led(client, nodes, began, lambda led: led == home)
+    return elsewhere, _led(client, nodes, before, began, lambda led: set(led) == {ENDS})
 
 
 def _new_topic(client: RawClient, nodes: Nodes) -> Figures:
@@ -148,7 +148,7 @@ def _new_topic(client: RawClient, nodes: Nodes) -> Figures:
         clients = [stack.enter_context(nodes[one].address.connect()) for one in NODE_IDS]
         for _ in range(2):  # the first waits for the end of the election
             name, began = f"new-{time.monotonic_ns()}", time.perf_counter()
-            if error := client.create_topic(name, replicas=_REPLICAS):
+            if error := client.create_topic(name, replicas=_OF_NEW_TOPIC):
                 raise LoadFailed(f"the topic was not created, error {error}")
             _until(lambda of=name: all(_has_leaders(each, of) for each in clients))
     return {"led_ms": (time.perf_counter() - began) * 1000}
@@ -156,19 +156,23 @@ def _new_topic(client: RawClient, nodes: Nodes) -> Figures:
 
 def _has_leaders(client: RawClient, topic: str) -> bool:
     leaders = metadata(client, [topic]).leaders(topic)
-    return len(leaders) == len(_REPLICAS) and -1 not in leaders
+    return len(leaders) == len(_OF_NEW_TOPIC) and -1 not in leaders
 
 
 def _led(
     client: RawClient,
     nodes: Nodes,
+    before: list[int],
     began: float,
     as_wanted: Callable[[list[int]], bool],
 ) -> Figures:
-    _until(lambda: as_wanted(_seen(client).leaders(_TOPIC)))
+    """`before`: the leaders, of which those that change are counted."""
+    _until(lambda: as_wanted(_leaders(client)))
     led_s = time.perf_counter() - began
-    _until(lambda: _serve(nodes, _seen(client).leaders(_TOPIC)))
-    return {"led_ms": led_s * 1000, "served_ms": (time.perf_counter() - began) * 1000}
+    _until(lambda: _serve(nodes, _leaders(client)))
+    served_s = time.perf_counter() - began
+    moved = sum(was != leads for was, leads in zip(before, _leaders(client), strict=True))
+    return {"moved": moved, "led_ms": led_s * 1000, "served_ms": served_s * 1000}
 
 
 def _is_home(cluster: Cluster) -> bool:
@@ -181,6 +185,10 @@ def _is_home(cluster: Cluster) -> bool:
 
 def _seen(client: RawClient) -> Cluster:
     return metadata(client, [_TOPIC])
+
+
+def _leaders(client: RawClient) -> list[int]:
+    return _seen(client).leaders(_TOPIC)
 
 
 def _elect(client: RawClient) -> None:

@@ -116,8 +116,12 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
         {**_RAW, "whole_cpu_us_per_request": "CPU us/request, all processes"},
     ),
     "failover": (
-        "Three brokers, 1,000 partitions: one broker ends, and is the preferred leader again",
-        {"led_ms": "all have leaders after ms", "served_ms": "all are served after ms"},
+        "Three brokers: the leader of 1,000 partitions ends, and is elected again",
+        {
+            "moved": "partitions moved",
+            "led_ms": "all have leaders after ms",
+            "served_ms": "all are served after ms",
+        },
     ),
     "cold": (
         "Produce beside a reader of an old log",

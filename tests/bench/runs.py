@@ -128,7 +128,7 @@ def _median(runs: list[Figures]) -> Figures:
 _SHOWN = (
     *("requests_per_s", "mb_per_s", "p50_us", "p99_us", "cpu_us_per_request", "cpu_s_per_gb"),
     *("mean_us", "ping_max_us", "ready_ms", "recovered_s", "rss_anon_mb"),
-    *("formed_ms", "joined_ms", "left_ms", "led_ms", "served_ms"),
+    *("formed_ms", "joined_ms", "left_ms", "moved", "led_ms", "served_ms"),
 )
 
 

@@ -45,6 +45,16 @@ def test_an_aim_may_be_that_of_another_broker() -> None:
     assert outcome_of("PostgreSQL beside three nodes of Kafka, 50 x 2: rate", rows).ratio == 3.0
 
 
+def test_partitions_move_within_seconds_and_not_faster_than_those_of_kafka() -> None:
+    rows = [
+        row("failover", load, broker, served_ms=took_ms)
+        for broker, took_ms in (("ottla-postgresql", 1100.0), ("kafka", 1200.0))
+        for load in ("SIGKILL", "SIGTERM")
+    ]
+    assert outcome_of("1,000 partitions of a killed broker: led again, and served", rows).met
+    assert not outcome_of("... of one that stops", rows).met
+
+
 def test_the_size_of_the_data_may_follow_a_name() -> None:
     rows = [
         row("startup", "after SIGKILL, 2.0 GB", broker, recovered_s=seconds)

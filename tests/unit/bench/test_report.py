@@ -48,6 +48,18 @@ def test_each_of_our_brokers_has_a_row_with_its_ratio_to_kafka() -> None:
     assert "| ... ottla-postgresql-standby | 500 / 1,000 (0.50x) |" in text
 
 
+def test_a_failover_says_how_many_partitions_moved() -> None:
+    rows = [
+        row("failover", "SIGKILL", broker, moved=1000, led_ms=led_ms, served_ms=led_ms + 20)
+        for broker, led_ms in (("ottla-postgresql", 6000), ("kafka", 8000))
+    ]
+    lines = markdown(run(rows)).splitlines()
+    [killed] = [one for one in lines if one.startswith("| SIGKILL")]
+    assert "| 1,000 / 1,000 (1.00x) | 6,000 / 8,000 (0.75x) | 6,020 / 8,020" in killed
+    [aim] = [one for one in lines if one.startswith("| 1,000 partitions of a killed broker")]
+    assert aim.endswith("| ≤ 8000 ms | 6,020 ms | 8,020 ms | 0.75x | met |")
+
+
 def test_noise_is_the_spread_of_the_runs() -> None:
     assert "100% at the worst" in markdown(run(TWO_ROUNDS))
 
