@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.bench.aims import Aim, memory, outcomes
+from tests.bench.aims import LMDB, Aim, memory, outcomes
 from tests.bench.gauges import Figures
 from tests.bench.number import shown
 from tests.bench.runs import medians
@@ -238,7 +238,8 @@ def _aims(run: dict[str, Any]) -> str:
         if isinstance(outcome, Aim):
             rows.append(f"| {outcome.title} | {outcome.text} | - | - | - | not measured |")
             continue
-        ours, theirs = (_with_unit(one, outcome.aim) for one in (outcome.ottla, outcome.kafka))
+        ours, theirs = (_with_unit(one, outcome.aim) for one in (outcome.ottla, outcome.beside))
+        theirs += " (LMDB)" if outcome.aim.beside == LMDB else ""
         ratio = "-" if outcome.ratio is None else f"{outcome.ratio:.2f}x"
         met = {True: "met", False: "**missed**", None: "-"}[outcome.met]
         rows.append(

@@ -20,12 +20,12 @@ def test_an_aim_has_a_unit() -> None:
 
 def test_an_absolute_aim_judges_the_figure_and_not_the_ratio() -> None:
     aim = Aim("", "", "", "", at_most=80, absolute="MB")
-    assert Outcome(aim, ottla=79.0, kafka=1.0).met
-    assert not Outcome(aim, ottla=81.0, kafka=1000.0).met
+    assert Outcome(aim, ottla=79.0, beside=1.0).met
+    assert not Outcome(aim, ottla=81.0, beside=1000.0).met
 
 
 def test_a_ratio_needs_a_second_broker() -> None:
-    assert Outcome(Aim("", "", "", "", at_least=1), ottla=5.0, kafka=None).met is None
+    assert Outcome(Aim("", "", "", "", at_least=1), ottla=5.0, beside=None).met is None
 
 
 def test_an_exact_name_precedes_a_prefix() -> None:
@@ -43,6 +43,15 @@ def test_an_aim_may_be_that_of_another_broker() -> None:
         for broker, rate in (("ottla-postgresql commit", 30.0), ("kafka 3 nodes", 10.0))
     ]
     assert outcome_of("PostgreSQL beside three nodes of Kafka, 50 x 2: rate", rows).ratio == 3.0
+
+
+def test_an_aim_may_be_relative_to_another_broker_than_kafka() -> None:
+    brokers = ("ottla commit", 40.0), ("ottla-postgresql commit", 30.0), ("kafka commit", 10.0)
+    rows = [
+        row("engines-postgresql", "50 x 2 in flight", broker, requests_per_s=rate)
+        for broker, rate in brokers
+    ]
+    assert outcome_of("PostgreSQL beside LMDB, 50 x 2: rate", rows).ratio == 0.75
 
 
 def test_partitions_move_within_seconds_and_not_faster_than_those_of_kafka() -> None:

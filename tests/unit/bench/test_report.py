@@ -48,6 +48,34 @@ def test_each_of_our_brokers_has_a_row_with_its_ratio_to_kafka() -> None:
     assert "| ... ottla-postgresql-standby | 500 / 1,000 (0.50x) |" in text
 
 
+@pytest.mark.parametrize(
+    ("part", "cpu"),
+    [
+        ("engines-postgresql", "cpu_us_per_request"),
+        ("engines-replicated", "whole_cpu_us_per_request"),
+    ],
+)
+def test_loads_of_a_store_in_postgresql_have_rate_latencies_and_cpu(part: str, cpu: str) -> None:
+    figures = {"requests_per_s": 3000.0, "mb_per_s": 3.0, "p50_us": 90.0, "p99_us": 200.0, cpu: 20}
+    ours, theirs = ({key: times * value for key, value in figures.items()} for times in (1.0, 2.0))
+    rows = [row(part, "a load", "ottla-postgresql commit", **ours)]
+    rows += [row(part, "a load", "kafka commit", **theirs)]
+    lines = markdown(run(rows)).splitlines()
+    [line] = [one for one in lines if one.startswith("| a load, ottla-postgresql")]
+    for cell in ("3,000 / 6,000", "3 / 6", "90 / 180", "200 / 400", "20 / 40"):
+        assert f"| {cell} (0.50x) |" in line
+
+
+def test_an_aim_relative_to_lmdb_says_so() -> None:
+    rows = [
+        row("engines-postgresql", "50 x 2 in flight", broker, requests_per_s=rate)
+        for broker, rate in (("ottla commit", 1000), ("ottla-postgresql commit", 500))
+    ]
+    lines = markdown(run(rows)).splitlines()
+    [aim] = [one for one in lines if one.startswith("| PostgreSQL beside LMDB")]
+    assert aim.endswith("| ≥ 0.6x | 500 /s | 1,000 /s (LMDB) | 0.50x | **missed** |")
+
+
 def test_a_failover_says_how_many_partitions_moved() -> None:
     rows = [
         row("failover", "SIGKILL", broker, moved=1000, led_ms=led_ms, served_ms=led_ms + 20)
