@@ -25,9 +25,7 @@ def test_a_server_is_examined_and_stays_as_it_is(url: str, start_stored: StartSt
     schema = url.rpartition("=")[2]
     assert running_postgres().execute(f"select to_regnamespace('{schema}')") == [(None,)]
     broker = start_stored()
-    assert "ok       brokers of the store: 1" in doctor(url) or "brokers of the store" in doctor(
-        url
-    )
+    assert "ok       brokers of the store: 1" in doctor(url).splitlines()
     assert broker.terminate() == 0
 
 
