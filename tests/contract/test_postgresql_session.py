@@ -5,7 +5,6 @@ What is reported persisted is there, once; what is reported failed is not, and n
 
 from __future__ import annotations
 
-import random
 import signal
 import threading
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import pytest
 from infrastructure.storage.postgresql import sending, session
 from infrastructure.storage.postgresql.address import parse_address
 from infrastructure.storage.postgresql.server import Rows, Server, end_backend
-from tests.contract.batches import batch
+from tests.contract.any_faults import any_faults
 from tests.contract.relayed_postgres import (
     Held,
     RelayedPostgres,
@@ -24,6 +23,8 @@ from tests.contract.relayed_postgres import (
     held_commit,
     wait_for_waiting,
 )
+
+SEEDS = (*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 30)))
 
 
 def test_a_connection_that_was_lost_before_a_commit(
@@ -279,55 +280,9 @@ def test_an_interrupted_commit_is_the_last_one(
 
 
 @pytest.mark.parametrize("patience_s", [0, session.PATIENCE_S])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_any_faults(relayed: RelayedPostgres, seed: int, patience_s: float) -> None:
-    chance = random.Random(seed)
-    relay = relayed.relay
-    opened = relayed.open(patience_s)
-    opened.storage.log.append(2, 5, batch(5))
-    assert opened.commit() is None
-    relayed.execute("alter table ottla_rows add check (\"table\" <> 'refused')")
-    persisted: list[bytes] = []
-    newest = None
-    for number in range(30):
-        offset = len(persisted)
-        one = batch(offset, b"%d" % number)
-        opened.storage.log.append(1, offset, one)
-        opened.storage.state.put("t", b"newest", b"%d" % number)
-        is_refused = chance.random() < 0.1
-        if is_refused:
-            opened.storage.state.put("refused", b"", b"")
-        fault = chance.randrange(8)
-        if fault == 0:
-            relay.cut()
-        elif fault == 1:
-            relay.cut_at_response(chance.randrange(6))
-        elif fault == 2:
-            relay.cut_at_request()
-        elif fault == 3:
-            relay.end_next(chance.randrange(1, 3))
-            relay.cut()
-        elif fault == 4:
-            relay.end_next(chance.randrange(1, 3))
-            relay.cut_at_response()
-        elif fault == 5:
-            relay.cut()
-            relay.cut_at_response(chance.randrange(1, 6))
-        failure = opened.commit()
-        relay.pass_all()
-        if failure is None:
-            assert not is_refused
-            persisted.append(one)
-            newest = b"%d" % number
-        elif not is_refused:
-            assert "cannot be reached" in str(failure)
-            assert patience_s == 0
-        assert opened.storage.state.get("t", b"newest") == newest
-    opened.close()
-    opened = relayed.open()
-    assert opened.read() == b"".join(persisted)
-    assert opened.storage.state.get("t", b"newest") == newest
-    assert relayed.last_session()[1] == 1 + len(persisted)
+    any_faults(relayed, seed, patience_s)
 
 
 @pytest.mark.parametrize(
