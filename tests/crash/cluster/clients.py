@@ -11,9 +11,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.crash.cluster.attempts import Outcome
 from tests.crash.cluster.history import History
 from tests.crash.cluster.load import AnySender, wait_for
-from tests.crash.cluster.transactions import Outcome, TransactionalSender
+from tests.crash.cluster.transactions import TransactionalSender
 from tests.e2e import test_java
 from tests.e2e.cluster.clients import java_producer, kafkajs_producer
 from tests.e2e.line_process import LineProcess

@@ -8,12 +8,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from enum import Enum
 from functools import partial
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
+from tests.crash.cluster.attempts import (
+    HANGING,
+    WRONG_OFFSET,
+    Attempt,
+    Outcome,
+    expected_offset,
+    findings,
+)
 from tests.crash.cluster.load import Repeating, wait_for
 from tests.crash.copier import QUICK
 from tests.e2e.cluster.brokers import Brokers
@@ -27,26 +34,7 @@ MOST_PARTITIONS = 4
 PATIENCE_S = 60.0
 #: Between two transactions.
 PACE_S = 0.02
-
-ABORTED_READ, LOST, DOUBLED = "aborted read", "lost transaction", "doubled transaction"
-SPLIT, REORDERED, HANGING = "split transaction", "reordered transactions", "open transaction"
-WRONG_OFFSET = "wrong committed offset"
 MOST_FINDINGS = 5
-
-
-class Outcome(Enum):
-    #: Its end was requested, and has no response.
-    UNKNOWN = "unknown"
-    COMMITTED = "committed"
-    ABORTED = "aborted"
-
-
-class Attempt:
-    """A transaction, which writes its name to some partitions."""
-
-    def __init__(self, name: str, indexes: Sequence[int], offset: int | None) -> None:
-        self.name, self.indexes, self.offset = name, indexes, offset
-        self.outcome = Outcome.ABORTED
 
 
 class Hanging(Exception):
@@ -255,8 +243,8 @@ class Transactions:
             return [f"{HANGING}: the reader stands at {self.reader.positions}, not {ends}"]
         found: list[str] = []
         for sender in self.senders:
-            found += findings(sender, self.reader.values)[:MOST_FINDINGS]
-            expected = expected_offset(sender)
+            found += findings(sender._name, sender.attempts, self.reader.values)[:MOST_FINDINGS]
+            expected = expected_offset(sender.attempts)
             if not wait_for(
                 lambda sender=sender, expected=expected: self._has_offset(sender, expected),
                 patience_s,
@@ -285,41 +273,3 @@ class Transactions:
             return True
 
         return ends[-1] if wait_for(is_known, patience_s) else -1
-
-
-def findings(sender: TransactionalSender, values: dict[int, list[str]]) -> list[str]:
-    """What is wrong, when all transactions have ended and are read."""
-    found: list[str] = []
-    for attempt in sender.attempts:
-        counts = {one: values[one].count(attempt.name) for one in attempt.indexes}
-        found += _wrong(attempt, counts)
-        if attempt.outcome is Outcome.UNKNOWN:
-            is_there = any(counts.values())
-            attempt.outcome = Outcome.COMMITTED if is_there else Outcome.ABORTED
-    for index, read in values.items():
-        own = [value for value in read if value.partition(":")[0] == sender._name]
-        numbers = [int(value.partition(":")[2]) for value in own]
-        if numbers != sorted(numbers):
-            found.append(f"{REORDERED}: {index}: {own}"[:300])
-    return found
-
-
-def _wrong(attempt: Attempt, counts: dict[int, int]) -> list[str]:
-    where = f"{attempt.name}, {attempt.outcome.value}: {counts}"
-    found = [f"{DOUBLED}: {where}"] if max(counts.values()) > 1 else []
-    if attempt.outcome is Outcome.ABORTED and any(counts.values()):
-        found.append(f"{ABORTED_READ}: {where}")
-    elif attempt.outcome is Outcome.COMMITTED and not all(counts.values()):
-        found.append(f"{LOST}: {where}")
-    elif any(counts.values()) and not all(counts.values()):
-        found.append(f"{SPLIT}: {where}")
-    return found
-
-
-def expected_offset(sender: TransactionalSender) -> int | None:
-    """After `findings`. None: no transaction has committed one."""
-    committed = [
-        one.offset for one in sender.attempts
-        if one.outcome is Outcome.COMMITTED and one.offset is not None
-    ]  # fmt: skip
-    return committed[-1] if committed else None
