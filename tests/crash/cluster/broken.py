@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -9,6 +11,26 @@ from typing import Any
 
 from domain.cluster.registration import PartitionRegistration
 from infrastructure.storage.postgresql import leases, loading, session, shared_rows, statement
+from tests.crash.cluster import attempts, history
+
+#: Kinds of findings (`kind_of`): two brokers write one log, or what was acknowledged is lost.
+ALREADY_THERE = "an entry that is there already"
+TWO_WRITERS = frozenset({
+    history.LOST, history.DOUBLED, history.REORDERED, history.DIFFERENT, history.GAP,
+    history.EPOCH_FELL, history.WENT_BACK, history.TWO_LEADERS, ALREADY_THERE,
+    attempts.LOST, attempts.DOUBLED, attempts.REORDERED, attempts.SPLIT, attempts.ABORTED_READ,
+})  # fmt: skip
+LOSSES = frozenset({
+    history.LOST, history.DIFFERENT, history.WENT_BACK,
+    attempts.LOST, attempts.SPLIT, attempts.WRONG_OFFSET,
+})  # fmt: skip
+TORN = frozenset({
+    attempts.LOST, attempts.DOUBLED, attempts.REORDERED, attempts.SPLIT, attempts.ABORTED_READ,
+    attempts.HANGING, attempts.WRONG_OFFSET,
+})  # fmt: skip
+LOGGED = "log of broker"
+_ALREADY_THERE = re.compile("duplicate key|has a batch behind")
+_PARAMETER = re.compile(r"%[bs(]")
 
 #: Its parameters stay.
 _NO_FENCE = (
@@ -16,19 +38,51 @@ _NO_FENCE = (
     " where (true or ctid = %b::text::tid) and node_id = %b and (true or session = %b)"
     " and (true or seq = %b) returning ctid::text as place, tail)"
 )
+_WHOSE = "node_id = %(node)s and session = any(%(own)s)"
+
+
+def kind_of(finding: str) -> str:
+    if finding.startswith(LOGGED):
+        return ALREADY_THERE if _ALREADY_THERE.search(finding) else LOGGED
+    return finding.partition(":")[0]
+
+
+class Outdated(Exception):
+    """The broker has not any more what a fault replaces."""
+
+
+def patch(owner: Any, name: str, new: object) -> None:
+    check(owner, name, new)
+    setattr(owner, name, new)
+
+
+def check(owner: Any, name: str, new: object) -> None:
+    """Raises Outdated unless it is there, in a class itself, with as many parameters."""
+    if name not in vars(owner):
+        raise Outdated(f"{owner.__name__} has no {name}")
+    old = vars(owner)[name]
+    if callable(old) and callable(new) and _count(old) != _count(new):
+        raise Outdated(f"{name} of {owner.__name__} has {_count(old)} parameters")
+    if isinstance(old, str) and isinstance(new, str):
+        if old == new:
+            raise Outdated(f"{name} of {owner.__name__} stays as it is")
+        if len(_PARAMETER.findall(old)) != len(_PARAMETER.findall(new)):
+            raise Outdated(f"{name} of {owner.__name__} has other parameters")
+
+
+def _count(call: Callable[..., object]) -> int:
+    return len(inspect.signature(call).parameters)
 
 
 def ignores_the_fence() -> None:
     """And its connections are not ended, which would show it."""
-    statement.FENCE = _NO_FENCE
-    leases._END_BACKENDS = "select %s::text"
+    patch(statement, "FENCE", _NO_FENCE)
+    patch(leases, "_END_BACKENDS", "select %s::text")
 
 
 def takes_a_session_after_it_was_fenced() -> None:
-    condition = "node_id = %(node)s and session = any(%(own)s)"
-    assert condition in session._TAKE
     any_session = "node_id = %(node)s and (true or session = any(%(own)s))"
-    session._TAKE = session._TAKE.replace(condition, any_session)
+    patch(session, "_TAKE", session._TAKE.replace(_WHOSE, any_session))
     # By its lease it would notice, and by the rows of the others.
     from infrastructure.storage.postgresql.watch import Watch
 
@@ -42,14 +96,15 @@ def takes_a_session_after_it_was_fenced() -> None:
         self.fenced = lambda: None
         beat(self, connection)
 
-    Watch._follow, Watch._beat = late, careless  # type: ignore[method-assign]
+    patch(Watch, "_follow", late)
+    patch(Watch, "_beat", careless)
 
 
 def takes_over_in_the_same_epoch() -> None:
     def led_by(self: PartitionRegistration, node_id: int) -> PartitionRegistration:
         return self._replace(leader=node_id)
 
-    PartitionRegistration.led_by = led_by  # type: ignore[method-assign]
+    patch(PartitionRegistration, "led_by", led_by)
 
 
 def reads_partitions_before_their_leaders() -> None:
@@ -66,9 +121,9 @@ def reads_partitions_before_their_leaders() -> None:
         keys = [key for key, _ in self._contents.state.scan(LEADERS)]
         ids = frozenset(int.from_bytes(key, "big") for key in keys) - self._contents._led
         runs = loading.runs_of(connection, ids) if ids else {}
-        early.update(
-            {one: (runs[one], end) for one, end in loading.ends_of(connection, runs).items()}
-        )
+        tails = tail_rows(connection, {run.tail for of_log in runs.values() for run in of_log})
+        ends = loading.ends_of(connection, runs, tails)
+        early.update({one: (runs[one], end) for one, end in ends.items()})
         beat(self, connection)
 
     def stale(
@@ -81,13 +136,21 @@ def reads_partitions_before_their_leaders() -> None:
         tails = tail_rows(connection, {run.tail for of_log in runs.values() for run in of_log})
         return found._replace(runs=runs, ends=ends, tails=tails)
 
-    Watch._beat, Contents.gained = reading, stale  # type: ignore[method-assign]
+    patch(Watch, "_beat", reading)
+    patch(Contents, "gained", stale)
 
 
 def responds_before_the_commit() -> None:
-    from tests.crash.faults import responds_before_the_commit as hasty
+    from application.state.commits import Commits
+    from application.state.runtime import Done
 
-    hasty()
+    wait = Commits.wait
+
+    def hasty(self: Commits, then: Done) -> None:
+        wait(self, lambda failure: None)
+        then(None)
+
+    patch(Commits, "wait", hasty)
 
 
 def completes_transactions_at_once() -> None:
@@ -105,32 +168,33 @@ def completes_transactions_at_once() -> None:
             self._registry.put(ended)
         return ended
 
-    ClusterEnds.end = hasty  # type: ignore[method-assign]
+    patch(ClusterEnds, "end", hasty)
 
 
 def does_not_repeat_lost_commits() -> None:
     from infrastructure.storage.postgresql.lost_commits import LostCommits
 
-    LostCommits.repeat = lambda self, *_: None  # type: ignore[method-assign]
+    patch(LostCommits, "repeat", lambda self, connection, fence, newest: None)
 
 
 def does_not_wait_for_the_standby() -> None:
     from infrastructure.storage.postgresql import server
 
-    server._SETTINGS["synchronous_commit"] = "local"
+    patch(server, "_SETTINGS", {**server._SETTINGS, "synchronous_commit": "local"})
 
 
-FAULTS: dict[str, Callable[[], None]] = {
-    fault.__name__: fault
-    for fault in (
-        ignores_the_fence,
-        takes_a_session_after_it_was_fenced,
-        takes_over_in_the_same_epoch,
-        reads_partitions_before_their_leaders,
-        responds_before_the_commit,
-        completes_transactions_at_once,
-        does_not_repeat_lost_commits,
-        does_not_wait_for_the_standby,
+#: Each with the kinds of findings that may show it.
+FAULTS: dict[str, tuple[Callable[[], None], frozenset[str]]] = {
+    fault.__name__: (fault, kinds)
+    for fault, kinds in (
+        (ignores_the_fence, TWO_WRITERS),
+        (takes_a_session_after_it_was_fenced, TWO_WRITERS),
+        (takes_over_in_the_same_epoch, frozenset({history.TWO_LEADERS})),
+        (reads_partitions_before_their_leaders, TWO_WRITERS),
+        (responds_before_the_commit, LOSSES),
+        (completes_transactions_at_once, TORN),
+        (does_not_repeat_lost_commits, LOSSES),
+        (does_not_wait_for_the_standby, LOSSES),
     )
 }
 
@@ -140,7 +204,7 @@ def program(fault: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    FAULTS[sys.argv.pop(1)]()
+    FAULTS[sys.argv.pop(1)][0]()
     from interfaces.main.__main__ import main
     from tests.crash.cluster.stopping import stop_when_told
 
