@@ -42,8 +42,13 @@ def main() -> int:
                 say(line)
             for line in report.findings[:20]:
                 say(f"  FOUND {line[:600]}")
-            if report.findings:
+            for line in report.idle:
+                say(f"  NO {line}")
+            if report.outdated:
+                say(f"  THE FAULT IS OUTDATED: {report.outdated[0][:600]}")
+            if report.findings or report.idle:
                 broken.append(seed)
+            if report.findings:
                 say(f"  its logs are in {folder}")
             left -= max(report.faults, 1)
             seed += 1

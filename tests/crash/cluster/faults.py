@@ -118,6 +118,8 @@ class Machines:
         self.ended: list[str] = []
         #: Points of a commit at which a broker did not stop: it has led nothing.
         self.missed: Counter[str] = Counter()
+        #: Points at which one did.
+        self.stopped: Counter[str] = Counter()
         self.wrong: list[str] = []
 
     def happen(self, fault: Fault) -> None:
@@ -195,6 +197,7 @@ class Machines:
                 self.missed[fault.point] += 1
                 return
             wait_for(lambda: is_stopped(broker.pid), COMMITS_S)
+        self.stopped[fault.point] += is_stopped(broker.pid)
         time.sleep(fault.lasts_s)
         broker.process.send_signal(signal.SIGCONT)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import struct
@@ -12,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
@@ -29,6 +28,7 @@ from tests.crash.cluster.load import (
     Sender,
     wait_for,
 )
+from tests.crash.cluster.report import Report, report_of
 from tests.crash.cluster.stopping import PROGRAM
 from tests.crash.cluster.transactions import Transactions
 from tests.crash.copier import QUICK
@@ -58,17 +58,6 @@ EXPECTED = re.compile(
     "could not access status of transaction 0|"
     "or a standby was promoted|" + SERVER_IS_AWAY.pattern
 )
-
-
-class Report(NamedTuple):
-    seed: int
-    findings: list[str]
-    kinds: Counter[str]
-    lines: list[str]
-
-    @property
-    def faults(self) -> int:
-        return self.kinds.total()
 
 
 class Torture:
@@ -214,7 +203,7 @@ class Torture:
 
     def _happen(self, faults: list[Fault]) -> None:
         time.sleep(faults[0].pause_s)
-        self._prints(f"{self._elapsed_s:7.1f} s  {' and '.join(map(str, faults))}")
+        self._prints(f"{self.elapsed_s:7.1f} s  {' and '.join(map(str, faults))}")
         failures: list[BaseException] = []
 
         def happen(fault: Fault) -> None:
@@ -260,12 +249,12 @@ class Torture:
         for reader in self.readers:
             found += [f"a member: {reset}" for reset in reader.resets]
         for node_id in NODE_IDS:
-            for line in self._log_lines(node_id):
+            for line in self.log_lines(node_id):
                 if any(one in line for one in ERRORS) and not EXPECTED.search(line):
                     found.append(f"log of broker {node_id}: {line}")
         return found
 
-    def _log_lines(self, node_id: int) -> Iterator[str]:
+    def log_lines(self, node_id: int) -> Iterator[str]:
         yield from self.brokers[node_id].log(1 << 26).splitlines()
 
     # ---- the end
@@ -294,7 +283,7 @@ class Torture:
             one.stop()
         for reader in self.readers:
             reader.stop()
-        return Report(self.seed, list(dict.fromkeys(found)), self.kinds, self._summary())
+        return report_of(self, list(dict.fromkeys(found)))
 
     def _wait_for_readers(self, ends: dict[int, int]) -> list[str]:
         found = []
@@ -347,36 +336,9 @@ class Torture:
         ]
         return Log(end, records, batches)
 
-    # ---- what happened
-
     @property
-    def _elapsed_s(self) -> float:
+    def elapsed_s(self) -> float:
         return time.monotonic() - self._began_s
-
-    def _summary(self) -> list[str]:
-        events: Counter[str] = Counter()
-        for node_id in NODE_IDS:
-            for line in self._log_lines(node_id):
-                try:
-                    events[json.loads(line)["event"]] += 1
-                except ValueError:
-                    events["a line that is no JSON"] += 1
-        late = self.leaders.late + sum(one.late for one in self.offsets)
-        polls = self.leaders.polls + sum(one.polls for one in self.offsets)
-        return [
-            f"seed {self.seed}: {self.kinds.total()} faults in {self._elapsed_s:.0f} s: "
-            + ", ".join(f"{count} {kind}" for kind, count in self.kinds.most_common()),
-            f"{self.history.acknowledgements} acknowledged records, {self.history.epochs} leader "
-            f"epochs, {sum(one.commits.count for one in self.readers)} commits of members, "
-            f"{polls} polls, {late} responses of leaders of the past",
-            ", ".join(f"{one.count} of {one._name}" for one in self.senders)
-            + f", {self.history.sent_again} sent again in a new epoch of the producer",
-            *self.transactions.summary,
-            f"longest silence {max(one.longest_s for one in self.senders):.1f} s",
-            "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),
-            *(f"did not stop at {point}: {count}" for point, count in self.machines.missed.items()),
-            *(f"ended by itself: {line}" for line in self.machines.ended),
-        ]
 
 
 def tortured(

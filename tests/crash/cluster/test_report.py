@@ -1,0 +1,104 @@
+"""What a report says of a run, and that it names clients that did nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any, cast
+
+from tests.crash.cluster.attempts import Attempt, Outcome
+from tests.crash.cluster.report import ABORTED, STOPS, Report, report_of
+from tests.crash.cluster.run import Torture
+from tests.crash.cluster.stopping import SENT, STAGED
+
+QUIET = '{"event":"broker_started"}'
+
+
+def attempt(outcome: Outcome) -> Attempt:
+    one = Attempt("t:0", [0], None)
+    one.outcome = outcome
+    return one
+
+
+def torture(**changed: Any) -> Torture:
+    """A run of a minute, of which nothing is left but what was counted."""
+    watchers = [
+        SimpleNamespace(
+            _group=group,
+            polls=4,
+            late=1,
+            _readers=[SimpleNamespace(commits=SimpleNamespace(count=count)) for count in (0, 5)],
+        )
+        for group in ("classic", "consumer")
+    ]
+    producer = SimpleNamespace(
+        _name="t", attempts=[attempt(Outcome.COMMITTED), attempt(Outcome.ABORTED)]
+    )
+    made = {
+        "seed": 7,
+        "kinds": Counter({"SIGKILL": 2}),
+        "elapsed_s": 60.0,
+        "brokers": SimpleNamespace(all={1: None, 2: None}),
+        "log_lines": lambda node_id: iter([QUIET, "no JSON"]),
+        "senders": [SimpleNamespace(_name="i", count=3, longest_s=0.5)],
+        "transactions": SimpleNamespace(
+            senders=[producer], reader=SimpleNamespace(values={0: ["t:0"]}), summary=["2 of t"]
+        ),
+        "readers": [one for watcher in watchers for one in watcher._readers],
+        "offsets": watchers,
+        "leaders": SimpleNamespace(polls=9, late=2),
+        "live": SimpleNamespace(positions=[3, 0]),
+        "history": SimpleNamespace(acknowledgements=3, epochs=2, sent_again=0),
+        "machines": SimpleNamespace(
+            stopped=Counter({STAGED: 2}), missed=Counter({SENT: 1}), ended=["broker 1, -6"]
+        ),
+    }
+    return cast(Torture, SimpleNamespace(**made | changed))
+
+
+def test_a_run_is_reported() -> None:
+    report = report_of(torture(), ["lost record: 0/1"])
+    assert report.findings == ["lost record: 0/1"]
+    assert report.faults == 2
+    assert report.idle == []
+    assert report.outdated == ()
+    assert report.events == {ABORTED: 1, STOPS[STAGED]: 2}
+    assert report.lines == [
+        "seed 7: 2 faults in 60 s: 2 SIGKILL",
+        "3 acknowledged records, 2 leader epochs, 10 commits of members, 17 polls, "
+        "4 responses of leaders of the past",
+        "3 of i, 0 sent again in a new epoch of the producer",
+        "2 of t",
+        "longest silence 0.5 s",
+        "events: 2 broker_started, 2 a line that is no JSON",
+        f"did not stop at {SENT}: 1",
+        "ended by itself: broker 1, -6",
+    ]
+
+
+def test_clients_that_did_nothing_are_named() -> None:
+    idle = torture(
+        senders=[SimpleNamespace(_name=name, count=0, longest_s=0.0) for name in ("i", "java")],
+        live=SimpleNamespace(positions=[0, 0]),
+        leaders=SimpleNamespace(polls=0, late=0),
+        transactions=SimpleNamespace(
+            senders=[SimpleNamespace(_name="t", attempts=[attempt(Outcome.ABORTED)])],
+            reader=SimpleNamespace(values={0: []}),
+            summary=[],
+        ),
+    )
+    assert report_of(idle, []).idle == [
+        "records of i",
+        "records of java",
+        "transactions of t",
+        "records that were read",
+        "records that were read committed",
+        "questions for leaders",
+    ]
+
+
+def test_errors_of_a_patch_are_named() -> None:
+    line = '{"event":"commit_failed","error":"A commit ended with TypeError(1)"}'
+    report = report_of(torture(log_lines=lambda node_id: iter([QUIET, line][:node_id])), [])
+    assert report.outdated == (line,)
+    assert Report(1, [], Counter(), []).idle == []
