@@ -41,8 +41,9 @@ class Log(NamedTuple):
 class History:
     """Filled by several threads."""
 
-    def __init__(self, idempotent: Sequence[str]) -> None:
-        self._idempotent = frozenset(idempotent)
+    def __init__(self, idempotent: Sequence[str], once: Sequence[str] = ()) -> None:
+        """`once`: those of which no record may be there twice, whatever its batches say."""
+        self._idempotent, self._once = frozenset(idempotent), frozenset(once)
         self._lock = threading.Lock()
         self._sent: dict[int, set[str]] = defaultdict(set)
         self._acknowledged: dict[int, dict[int, str]] = defaultdict(dict)
@@ -137,7 +138,8 @@ class History:
                 continue
             if count > 1:
                 copies = _copies(value, log)
-                if len({batch.producer[:2] for _, batch in copies}) == count:
+                is_new_epoch = len({batch.producer[:2] for _, batch in copies}) == count
+                if is_new_epoch and producer not in self._once:
                     self.sent_again += 1
                 else:
                     where = (f"{at} in epoch {one.epoch} by {one.producer}" for at, one in copies)

@@ -80,14 +80,20 @@ class Sender(AnySender):
     """Of librdkafka."""
 
     def __init__(
-        self, name: str, idempotent: bool, bootstrap: str, topic: str, count: int, history: History
+        self,
+        name: str,
+        more: Mapping[str, object],
+        bootstrap: str,
+        topic: str,
+        count: int,
+        history: History,
     ) -> None:
+        """`more`: settings."""
         super().__init__(name, count, history)
         self._topic = topic
-        more = {"enable.idempotence": True} if idempotent else {"max.in.flight": 1}
         self._producer = Producer(
             QUICK
-            | more
+            | dict(more)
             | {"bootstrap.servers": bootstrap, "linger.ms": 1, "retry.backoff.ms": 20}
             | {"socket.timeout.ms": 5000, "message.timeout.ms": 120_000}
             | {"topic.metadata.refresh.fast.interval.ms": 50}

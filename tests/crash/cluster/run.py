@@ -43,7 +43,11 @@ from tests.fakes.postgres_relay import PostgresRelay
 
 TOPIC, PARTITIONS, NODE_IDS = "torture", 6, (1, 2, 3)
 TRANSACTIONS = "transactions"
-IDEMPOTENT, PLAIN = ("i", "j"), "p"
+#: Names in values, and settings of librdkafka.
+IDEMPOTENT, PLAIN, ONE_AT_A_TIME = ("i", "j", "o"), "p", "o"
+SENDERS: dict[str, dict[str, object]] = {name: {"enable.idempotence": True} for name in IDEMPOTENT}
+SENDERS |= {PLAIN: {"max.in.flight": 1}}
+SENDERS[ONE_AT_A_TIME] |= {"max.in.flight": 1}
 PROTOCOLS = ("classic", "consumer")
 #: A broker that comes back soon has something to lose.
 REBALANCES = ("--set", "leader.imbalance.check.interval.seconds=3")
@@ -86,7 +90,7 @@ class Torture:
         self.machines = Machines(
             server, self.brokers, self._relays, schema, self._held, self.bucket
         )
-        self.history = History((*IDEMPOTENT, *clients.IDEMPOTENT))
+        self.history = History((*IDEMPOTENT, *clients.IDEMPOTENT), once=[ONE_AT_A_TIME])
         self.kinds: Counter[str] = Counter()
         self._findings: list[str] = []
         self._began_s = time.monotonic()
@@ -151,8 +155,8 @@ class Torture:
     def _start_load(self) -> None:
         bootstrap, history = self.brokers.bootstrap, self.history
         self.senders: list[AnySender] = [
-            Sender(name, name in IDEMPOTENT, bootstrap, TOPIC, PARTITIONS, history)
-            for name in (*IDEMPOTENT, PLAIN)
+            Sender(name, settings, bootstrap, TOPIC, PARTITIONS, history)
+            for name, settings in SENDERS.items()
         ]
         others: list[clients.ClientTransactions] = []
         if self._has_clients:

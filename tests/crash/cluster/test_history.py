@@ -80,6 +80,15 @@ def test_a_record_may_be_sent_again_in_a_new_epoch_of_its_producer() -> None:
         assert one.sent_again == (not kind)
 
 
+def test_a_producer_with_one_request_at_a_time_sends_nothing_again() -> None:
+    records = log("o:0", "o:0").records
+    batches = [Batch(at, at, 0, (1, at, 0)) for at in range(2)]
+    one = History(["o"], once=["o"])
+    one.sent(0, "o:0")
+    assert kinds(one.findings({0: Log(2, records, batches)})) == {DOUBLED}
+    assert one.sent_again == 0
+
+
 def test_readers_agree() -> None:
     one = history("i:0")
     one.seen(0, 0, "i:1")

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from tests.crash.cluster.attempts import Attempt, Outcome
 from tests.crash.cluster.report import ABORTED, STOPS, Report, report_of
-from tests.crash.cluster.run import Torture
+from tests.crash.cluster.run import ONE_AT_A_TIME, SENDERS, Torture
 from tests.crash.cluster.stopping import SENT, STAGED
 
 QUIET = '{"event":"broker_started"}'
@@ -102,3 +102,10 @@ def test_errors_of_a_patch_are_named() -> None:
     report = report_of(torture(log_lines=lambda node_id: iter([QUIET, line][:node_id])), [])
     assert report.outdated == (line,)
     assert Report(1, [], Counter(), []).idle == []
+
+
+def test_one_producer_has_one_request_at_a_time() -> None:
+    """Of which no record may be doubled."""
+    assert SENDERS[ONE_AT_A_TIME] == {"enable.idempotence": True, "max.in.flight": 1}
+    others = [name for name, one in SENDERS.items() if one == {"enable.idempotence": True}]
+    assert len(others) == 2
