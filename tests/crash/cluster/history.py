@@ -47,6 +47,7 @@ class History:
         self._lock = threading.Lock()
         self._sent: dict[int, set[str]] = defaultdict(set)
         self._acknowledged: dict[int, dict[int, str]] = defaultdict(dict)
+        self._somewhere: dict[int, set[str]] = defaultdict(set)
         #: By consumers, at any time.
         self._seen: dict[int, dict[int, str]] = defaultdict(dict)
         self._leaders: dict[tuple[int, int], int] = {}
@@ -63,6 +64,10 @@ class History:
             self._sent[partition].add(value)
 
     def acknowledged(self, partition: int, offset: int, value: str) -> None:
+        """A negative offset: the client has learned from a later response that it is there."""
+        if offset < 0:
+            self._somewhere[partition].add(value)
+            return
         with self._lock:
             before = self._acknowledged[partition].setdefault(offset, value)
         if before != value:
@@ -129,6 +134,8 @@ class History:
             for offset, value in sorted(others[partition].items()):
                 if there.get(offset) != value:
                     add(what, f"{offset}: {value}, and then {there.get(offset)}")
+        for value in self._somewhere[partition] - set(there.values()):
+            add(LOST, f"{value}, without an offset")
         for value in set(there.values()) - self._sent[partition]:
             add(UNSENT, value)
         newest: dict[str, int] = {}

@@ -117,7 +117,8 @@ class Sender(AnySender):
             self.errors.append(f"{self._name}: {error}")
             return
         value = (message.value() or b"").decode()
-        self.acknowledged(message.partition() or 0, message.offset() or 0, value)
+        offset = message.offset()
+        self.acknowledged(message.partition() or 0, -1 if offset is None else offset, value)
 
     def stop(self) -> None:
         super().stop()

@@ -52,6 +52,13 @@ def test_a_good_history_has_no_findings() -> None:
     assert good.findings({0: end}) == []
 
 
+def test_a_record_without_an_offset_is_looked_for() -> None:
+    one = history("i:0")
+    one.acknowledged(0, -1, "i:1")
+    assert one.findings({0: log("i:0", "i:1")}) == []
+    assert kinds(one.findings({0: log("i:0")})) == {LOST}
+
+
 @pytest.mark.parametrize(
     "end, kind",
     [
