@@ -37,6 +37,8 @@ from domain.topics.topic import Topic
 
 #: Within the time for which a failed read is remembered.
 LOOK_AGAIN_MS = 500
+#: Reads that a fetch begins at once: each may be 4 MiB of an object, and few results are kept.
+MOST_LOADING = 16
 
 
 class FetchService:
@@ -114,20 +116,23 @@ class FetchService:
         self._waiting_partitions -= len(query.items)
 
     def read(
-        self, query: FetchQuery, loading: list[Pending[None]]
+        self, query: FetchQuery, loading: list[Pending[None]], late: int = 0
     ) -> tuple[list[FetchedPartition], int]:
-        """Returns what is in memory, and its bytes of records; adds the rest to `loading`.
+        """Returns what is in memory, and its bytes of records; adds the rest to `loading`: what
+        the response has room for. Others have their turn later, as clients rotate partitions.
 
-        A partition that is used for the first time may be missing.
+        A partition that is used for the first time may be missing. `late`: the response does not
+        wait for what is not in memory, and room is left for none of it; so many reads may begin.
         """
         fetched = []
         total_bytes = 0
         available = self._available()
         limit = min(query.max_bytes, self._max_bytes, available)
+        takes_first, most_loading = available >= 0, late or MOST_LOADING
         replicas = self._read_replicas if query.rack and not self._draining else None
         for item in query.items:
             one: FetchedPartition | None = None
-            bytes_left, whole_first = limit - total_bytes, total_bytes == 0 <= available
+            bytes_left, whole_first = limit - total_bytes, total_bytes == 0 and takes_first
             try:
                 if replicas is not None:
                     one = self._read_elsewhere(replicas, item, query, bytes_left, whole_first)
@@ -135,7 +140,11 @@ class FetchService:
                     one = self._read_partition(item, bytes_left, query.read_committed, whole_first)
             except NotInMemory as later:
                 loading.append(later.loading)
-                limit -= min(item.max_bytes, max(bytes_left, 0))
+                if len(loading) >= most_loading:
+                    limit, takes_first = min(limit, total_bytes), False
+                elif not late:
+                    limit -= max(min(item.max_bytes, bytes_left), 0)
+                    takes_first = takes_first and limit > total_bytes
                 if item.partition is not None:
                     one = self._without_records(item, query.read_committed)
             if one is not None:
@@ -294,7 +303,7 @@ class LoadingFetch(PendingFetch):
     looked at again.
     """
 
-    __slots__ = ("_loading", "_scheduler", "_timer")
+    __slots__ = ("_loading", "_most_loading", "_scheduler", "_timer")
 
     def __init__(
         self,
@@ -305,6 +314,7 @@ class LoadingFetch(PendingFetch):
     ) -> None:
         super().__init__(service, query)
         self._loading = all_of(loading)
+        self._most_loading = len(loading)
         self._scheduler = scheduler
         self._timer = scheduler.after_ms(query.max_wait_ms, self._out_of_time)
         self._loading.then(self._loaded)
@@ -314,7 +324,9 @@ class LoadingFetch(PendingFetch):
         self._repeat()
 
     def _out_of_time(self) -> None:
-        fetched, size_bytes = self._service.read(self._query, [])
+        # Behind those that load there may be one in memory: each time one more is tried.
+        self._most_loading += 1
+        fetched, size_bytes = self._service.read(self._query, [], self._most_loading)
         if len(fetched) == len(self._query.items) and (size_bytes or is_urgent(fetched)):
             self._stop_loading()
             _count(fetched)

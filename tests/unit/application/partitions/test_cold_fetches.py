@@ -1,0 +1,91 @@
+"""Fetches of many partitions whose records are not in memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from application.partitions.fetch import LOOK_AGAIN_MS, MOST_LOADING
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from tests.fakes.broker import FlakyLogStore, with_topic
+from tests.unit.application.partitions.test_fetch import MANY, Fetch, fill, item, query
+
+PARTITIONS = 40
+
+
+class Cold:
+    """A topic of which each partition is loaded by itself."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fake = with_topic(PARTITIONS)
+        for index in range(PARTITIONS):
+            fill(self.fake, index, 1)
+        self.index_of = {one: at for at, one in enumerate(self.fake.existing().partition_ids)}
+        self.warm: set[int] = set()
+        #: Reads that are under way, by partition.
+        self.asked: list[tuple[int, Pending[None]]] = []
+
+        def check(log: FlakyLogStore, call: str, partition_id: int) -> None:
+            index = self.index_of[partition_id]
+            if index not in self.warm:
+                self.asked.append((index, Pending()))
+                raise NotInMemory(self.asked[-1][1])
+
+        monkeypatch.setattr(FlakyLogStore, "_check_loaded", check)
+
+    def load(self) -> list[int]:
+        """What was asked for; until then nothing else is."""
+        asked, self.asked = self.asked, []
+        self.warm.update(index for index, _ in asked)
+        for _, pending in asked:
+            pending.resolve(None)
+        return [index for index, _ in asked]
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch) -> Cold:
+    return Cold(monkeypatch)
+
+
+def test_a_fetch_begins_only_reads_that_its_response_has_room_for(cold: Cold) -> None:
+    items = [item(index) for index in range(PARTITIONS)]
+    fetch = Fetch(cold.fake, query(*items, max_bytes=2 * MANY))
+    assert [index for index, _ in cold.asked] == [0, 1]
+    assert cold.load() == [0, 1]
+    assert fetch.waits and [index for index, _ in cold.asked] == [2, 3]  # there was room left
+    cold.fake.scheduler.advance(500)
+    assert fetch.offsets()[:5] == [[0], [0], [], [], []]
+    assert fetch.got is not None and [one.high_watermark for one in fetch.got] == [2] * PARTITIONS
+
+
+def test_a_fetch_begins_a_few_reads_at_once(cold: Cold) -> None:
+    """Of one partition, too, which a request may name any number of times."""
+    for items in ([item(0, max_bytes=1)] * 5000, [item(at) for at in range(PARTITIONS)]):
+        fetch = Fetch(cold.fake, query(*items, max_bytes=PARTITIONS * MANY))
+        assert len(cold.asked) == MOST_LOADING
+        fetch.pending.abandon()
+        cold.asked.clear()
+
+
+@pytest.mark.parametrize("max_bytes", [MANY, 1])
+def test_each_partition_is_served_when_it_is_the_first_one(cold: Cold, max_bytes: int) -> None:
+    """Clients rotate them."""
+    order = list(range(PARTITIONS))
+    for index in range(PARTITIONS):
+        fetch = Fetch(cold.fake, query(*map(item, order), max_bytes=max_bytes))
+        cold.load()
+        cold.fake.scheduler.advance(500)
+        assert fetch.offsets()[0] == [0]
+        cold.warm.discard(index)
+        order.append(order.pop(0))
+
+
+def test_records_in_memory_behind_others_that_load_for_long_are_found(cold: Cold) -> None:
+    cold.warm.add(5)
+    fetch = Fetch(cold.fake, query(*map(item, range(6)), max_bytes=MANY))
+    cold.fake.scheduler.advance(499)
+    assert {index for index, _ in cold.asked} == {0}
+    cold.fake.scheduler.advance(1)
+    assert {index for index, _ in cold.asked} == {0, 1}
+    cold.fake.scheduler.advance(4 * LOOK_AGAIN_MS)
+    assert fetch.offsets() == [[]] * 5 + [[0]]

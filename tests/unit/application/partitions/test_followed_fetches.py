@@ -1,0 +1,86 @@
+"""Fetches of several partitions from a broker that leads some of them, or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from application.partitions import read_replicas
+from application.ports.pending import Pending
+from tests.fakes.batches import record_batch
+from tests.fakes.structs import request_for
+from tests.unit.application.partitions.test_read_replicas import Cluster
+
+PARTITIONS = 8
+ROOM = 1 << 20
+
+
+class Several:
+    """A topic of which each broker leads some partitions; each has two records, one of them
+    in objects. All reads of the follower wait.
+    """
+
+    def __init__(self) -> None:
+        self.cluster = Cluster()
+        self.shared = self.cluster.shared
+        self.follower = self.cluster.follower
+        self.ids = self.shared.topic("many", PARTITIONS).partition_ids
+        leaders = [self.cluster.leader.leader(one)[0] for one in self.ids]
+        self.followed = [at for at, node_id in enumerate(leaders) if node_id == 1]
+        self.led = [at for at, node_id in enumerate(leaders) if node_id == 2]
+        for index, node_id in enumerate(leaders):
+            for value in ("a", "b"):
+                self.shared.brokers[node_id].appended(record_batch([value]), "many", index)
+        self.shared.run()
+        self.sealed = self.follower.sealed_log
+        self.sealed.end_offset = 1
+        self.sealed.waiting = []
+        self.client = self.follower.client()
+
+    def send(self, *indexes: int, offset: int = 0, max_bytes: int = ROOM, **facts: Any) -> None:
+        places = [
+            {"partition": at, "fetch_offset": offset, "partition_max_bytes": ROOM} for at in indexes
+        ]
+        topics = [{"topic": "many", "partitions": places}]
+        facts = {"min_bytes": 1, "max_wait_ms": 500, **facts}
+        request = request_for("fetch", topics=topics, rack_id="b", max_bytes=max_bytes, **facts)
+        self.client.send(request, 12)
+        self.shared.run()
+
+    def read(self, index: int, waiting: Pending[Any] | None = None) -> None:
+        """The oldest read is done."""
+        (waiting or self.sealed.waiting.pop(0)).resolve(self.sealed.found(self.ids[index], 0))
+        self.shared.run()
+
+    def responses(self) -> list[dict[int, tuple[int, int, bool]]]:
+        """By partition: error code, high watermark, and whether there are records."""
+        return [
+            {
+                one.partition_index: (one.error_code, one.high_watermark, bool(one.records))
+                for one in response.responses[0].partitions
+            }
+            for response in self.client.responses()
+        ]
+
+
+@pytest.fixture
+def several(monkeypatch: pytest.MonkeyPatch) -> Several:
+    monkeypatch.setattr(read_replicas, "WORTH_BYTES", 1)
+    return Several()
+
+
+NOTHING, FOLLOWED, LED = (0, -1, False), (0, 2, True), (0, 2, True)
+
+
+def test_a_follower_reads_what_the_response_has_room_for(several: Several) -> None:
+    """Each partition is read when its turn comes, as clients rotate them."""
+    order = several.followed
+    for _ in several.followed:
+        several.sealed.asked.clear()
+        several.send(*order, max_bytes=1)
+        assert len(several.sealed.asked) == 1
+        several.read(order[0])
+        [found] = several.responses()
+        assert found == {order[0]: FOLLOWED} | dict.fromkeys(order[1:], NOTHING)
+        order = [*order[1:], order[0]]
