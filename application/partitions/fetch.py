@@ -341,6 +341,7 @@ class LoadingFetch(PendingFetch):
     def _stop_loading(self) -> None:
         self._timer.cancel()
         self._loading.abandon()
+        self._query.abandon()
 
 
 class DelayedFetch(PendingFetch):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from application.ports.log_store import Buffer
+from application.ports.pending import Pending
 from application.ports.sealed_log import SealedRecords
 from domain.errors import BrokerError, UnknownTopicId, UnknownTopicOrPartition
 from domain.messages.batch import next_offset
@@ -70,16 +71,21 @@ class FetchedPartition:
 
 
 class FollowedRead:
-    """What a follower has read for a fetch, when it is there."""
+    """What a follower reads for a fetch."""
 
-    __slots__ = ("found", "is_done")
+    __slots__ = ("_asked", "found", "is_done", "loading")
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Pending[SealedRecords | None]) -> None:
         self.is_done = False
         self.found: SealedRecords | None = None
+        self._asked = asked
+        self.loading = asked.map(self._take)
 
-    def take(self, found: SealedRecords | None) -> None:
+    def _take(self, found: SealedRecords | None) -> None:
         self.is_done, self.found = True, found
+
+    def abandon(self) -> None:
+        self._asked.abandon()
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +100,11 @@ class FetchQuery:
     connection_id: int = 0
     #: Of partitions that others lead.
     followed: dict[FetchItem, FollowedRead] | None = None
+
+    def abandon(self) -> None:
+        """Nothing more is read for it."""
+        for reading in () if self.followed is None else self.followed.values():
+            reading.abandon()
 
 
 def is_urgent(fetched: list[FetchedPartition]) -> bool:

@@ -123,12 +123,11 @@ class ReadReplicas:
                 return FetchedPartition(item, refused.as_value())
             if bytes_left <= 0 and not whole_first:
                 return FetchedPartition(item)  # its offsets are not known here
-            reading = query.followed[item] = FollowedRead()
             max_bytes = min(item.max_bytes, bytes_left)
             found = self._log.fetch(partition_id, item.offset, max_bytes, whole_first)
-            loading = found.map(reading.take)
+            reading = query.followed[item] = FollowedRead(found)
             if not reading.is_done:
-                raise NotInMemory(loading)
+                raise NotInMemory(reading.loading)
         if not reading.is_done:
             raise NotInMemory(Pending())  # the first caller waits for it
         if reading.found is None:

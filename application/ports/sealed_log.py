@@ -36,5 +36,6 @@ class SealedLog(Protocol):
         """Whole batches from an offset on, as `LogStore.read` returns them.
 
         None: the offset is not among sealed records, or they cannot be read; the leader knows.
+        If its caller abandons it before it has begun, nothing is read.
         """
         ...

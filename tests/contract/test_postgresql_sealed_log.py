@@ -2,75 +2,48 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from contextlib import closing
 from struct import pack
 
 import pytest
 
-from application.ports.sealed_log import SealedLog, SealedRecords
 from infrastructure.storage.postgresql import log_view
-from infrastructure.storage.postgresql.commit import PostgresCommit
 from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 from tests.contract.s3_objects import Objects
+from tests.contract.sealed_logs import (
+    P,
+    aborted,
+    commit_of,
+    fetch,
+    joined,
+    records,
+    sealed_log,
+    sealing_leader,
+    snapshot,
+)
 from tests.contract.test_postgresql_objects_brokers import append, settle
 
 pytestmark = pytest.mark.usefixtures("at_once", "s3")
 
-P = 7
-MANY = 1 << 20
-
 
 @pytest.fixture
 def cluster(objects: Objects) -> Iterator[JoinedBrokers]:
-    more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
-    cluster = JoinedBrokers(running_postgres(), tail_bytes=1, more=more)
-    yield cluster
-    cluster.close()
+    with closing(joined(objects)) as cluster:
+        yield cluster
 
 
 @pytest.fixture
 def leader(cluster: JoinedBrokers) -> JoinedBroker:
-    """Of offsets 0 to 4; all but the last one are in objects, each in its own."""
-    leader = cluster.join(1)
-    leader.lead(P, 1)
-    assert leader.commit() is None
-    append(leader, 0, 1, 2, 3)
-    snapshot(leader, 5)
-    leader.append(P, 4)
-    seals = commit_of(leader)._sealing
-    assert seals is not None
-    seals.is_busy = True  # the last table stays
-    assert leader.commit() is None
-    return leader
+    return sealing_leader(cluster)
 
 
 @pytest.fixture
 def follower(cluster: JoinedBrokers, leader: JoinedBroker) -> JoinedBroker:
     return cluster.join(2)
-
-
-def commit_of(broker: JoinedBroker) -> PostgresCommit:
-    assert isinstance(broker.storage.commit, PostgresCommit)
-    return broker.storage.commit
-
-
-def snapshot(
-    broker: JoinedBroker, end: int, start: int = 0, opened: tuple[tuple[int, int], ...] = ()
-) -> None:
-    """Staged: as `StoredPartitionRepository` writes it."""
-    row = {"end": [end, -1, -1], "start": start, "size": 0, "open": opened}
-    broker.storage.state.put("partitions", pack(">I", P), json.dumps(row).encode())
-
-
-def aborted(
-    broker: JoinedBroker, marker: int, producer_id: int, first_offset: int, stable: int
-) -> None:
-    row = pack(">qqq", producer_id, first_offset, stable)
-    broker.storage.state.put("aborted", pack(">IQ", P, marker), row)
 
 
 def is_sealed(broker: JoinedBroker, first_offset: int, end_offset: int) -> bool:
@@ -79,25 +52,6 @@ def is_sealed(broker: JoinedBroker, first_offset: int, end_offset: int) -> bool:
     assert isinstance(log, PostgresLogStore)
     log._contents.cache.clear()
     return sealed_log(broker).is_sealed(P, first_offset, end_offset)
-
-
-def sealed_log(broker: JoinedBroker) -> SealedLog:
-    assert broker.storage.sealed_log is not None
-    return broker.storage.sealed_log
-
-
-def fetch(
-    broker: JoinedBroker, offset: int, max_bytes: int = MANY, whole_first: bool = True
-) -> SealedRecords | None:
-    found: list[SealedRecords | None] = []
-    sealed_log(broker).fetch(P, offset, max_bytes, whole_first).then(found.append)
-    broker.run_until(lambda: found)
-    return found[0]
-
-
-def records(broker: JoinedBroker, offset: int) -> bytes | None:
-    found = fetch(broker, offset)
-    return None if found is None else bytes(found.records)
 
 
 def test_a_follower_reads_what_is_in_objects(leader: JoinedBroker, follower: JoinedBroker) -> None:
@@ -125,7 +79,7 @@ def test_the_next_object_is_read_ahead(
     leader: JoinedBroker, follower: JoinedBroker, objects: Objects
 ) -> None:
     assert fetch(follower, 0) is not None
-    follower.run_until(lambda: not sealed_log(follower)._ahead)  # type: ignore[attr-defined]
+    follower.run_until(lambda: not sealed_log(follower)._loading)  # type: ignore[attr-defined]
     for name in objects.names():
         objects.delete(name)
     assert records(follower, 1) == batch(1, b"x")

@@ -15,8 +15,8 @@ from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBrokers
 from tests.contract.postgres_server import running_postgres
 from tests.contract.s3_objects import Objects
+from tests.contract.sealed_logs import P, aborted, sealed_log, snapshot
 from tests.contract.test_postgresql_objects_brokers import settle
-from tests.contract.test_postgresql_sealed_log import P, aborted, sealed_log, snapshot
 
 pytestmark = pytest.mark.usefixtures("at_once", "s3")
 

@@ -7,6 +7,14 @@ from application.ports.pending import Pending, resolved
 from application.ports.sealed_log import SealedRecords
 
 
+class AskedRead(Pending[SealedRecords | None]):
+    is_abandoned = False
+
+    def abandon(self) -> None:
+        super().abandon()
+        self.is_abandoned = True
+
+
 class FakeSealedLog:
     def __init__(self, log: LogStore) -> None:
         self._log = log
@@ -16,7 +24,7 @@ class FakeSealedLog:
         #: Offsets that were asked for.
         self.asked: list[int] = []
         #: Fetches wait here, if it is a list.
-        self.waiting: list[Pending[SealedRecords | None]] | None = None
+        self.waiting: list[AskedRead] | None = None
 
     def is_sealed(self, partition_id: int, first_offset: int, end_offset: int) -> bool:
         return first_offset < end_offset <= self.end_offset
@@ -26,7 +34,7 @@ class FakeSealedLog:
     ) -> Pending[SealedRecords | None]:
         self.asked.append(offset)
         if self.waiting is not None:
-            self.waiting.append(Pending())
+            self.waiting.append(AskedRead())
             return self.waiting[-1]
         return resolved(self.found(partition_id, offset, max_bytes, whole_first))
 

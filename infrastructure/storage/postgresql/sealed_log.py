@@ -34,16 +34,34 @@ from infrastructure.storage.repositories.partition_repository import (
 #: Of a piece, or an entry more.
 _PIECE_BYTES = 4 << 20
 _MOST_PIECES = 16
-_THREADS = 4
+#: The first one is for pieces in memory: a bucket that is slow or away stops no read of these.
+_THREADS = 5
+#: A partition id and an offset.
+_Place = tuple[int, int]
+
+
+class _Found(Pending[SealedRecords | None]):
+    __slots__ = ("is_abandoned",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_abandoned = False
+
+    def abandon(self) -> None:
+        super().abandon()
+        self.is_abandoned = True
 
 
 class _Wanted(NamedTuple):
-    partition_id: int
-    offset: int
-    max_bytes: int
-    whole_first: bool
+    place: _Place
+    max_bytes: int = 0
+    whole_first: bool = False
     #: None: it will be asked for soon.
-    found: Pending[SealedRecords | None] | None
+    found: _Found | None = None
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self.found is not None and self.found.is_abandoned
 
 
 class _Piece(NamedTuple):
@@ -70,6 +88,8 @@ class _Read(NamedTuple):
     records: SealedRecords | None = None
     #: What will be read next, if it is not here.
     ahead: int | None = None
+    #: Others that want the same will find no more.
+    is_vain: bool = False
 
 
 class PostgresSealedLog:
@@ -84,8 +104,8 @@ class PostgresSealedLog:
         self._lock = threading.Lock()
         #: The newest last.
         self._pieces: deque[_Piece] = deque(maxlen=_MOST_PIECES)
-        #: Partition ids and offsets that are read ahead.
-        self._ahead: set[tuple[int, int]] = set()
+        #: What is being loaded, and those that wait for it: one thread loads a piece.
+        self._loading: dict[_Place, list[_Wanted]] = {}
         reading.more_threads += self._threads
 
     # ---- on the loop
@@ -107,59 +127,71 @@ class PostgresSealedLog:
     def fetch(
         self, partition_id: int, offset: int, max_bytes: int, whole_first: bool
     ) -> Pending[SealedRecords | None]:
-        found: Pending[SealedRecords | None] = Pending()
-        if not self._put(_Wanted(partition_id, offset, max_bytes, whole_first, found)):
+        found = _Found()
+        if not self._put(_Wanted((partition_id, offset), max_bytes, whole_first, found)):
             return resolved(None)
         return found
 
     def _put(self, wanted: _Wanted) -> bool:
-        number = min(range(_THREADS), key=self._loads.__getitem__)
+        is_known = self._known(wanted.place) is not None
+        if not is_known and wanted.place in self._loading:
+            self._loading[wanted.place].append(wanted)
+            return True
+        numbers = range(1) if is_known else range(1, _THREADS)
+        number = min(numbers, key=self._loads.__getitem__)
         is_put = self._threads[number].put(wanted)
         self._loads[number] += is_put
+        if is_put and not is_known:
+            self._loading[wanted.place] = []
         return is_put
 
     def _answered(self, number: int, wanted: _Wanted, read: _Read) -> None:
         self._loads[number] -= 1
-        place = wanted.partition_id, read.ahead
-        if wanted.found is None:
-            self._ahead.discard((wanted.partition_id, wanted.offset))
-            return
-        if read.ahead is not None and place not in self._ahead:
-            ahead = _Wanted(wanted.partition_id, read.ahead, 0, False, None)
-            if self._put(ahead):
-                self._ahead.add((wanted.partition_id, read.ahead))
-        wanted.found.resolve(read.records)
+        waiting = [] if number == 0 else self._loading.pop(wanted.place)
+        if read.ahead is not None:
+            ahead = _Wanted((wanted.place[0], read.ahead))
+            if ahead.place not in self._loading and self._known(ahead.place) is None:
+                self._put(ahead)
+        if wanted.found is not None:
+            wanted.found.resolve(read.records)
+        for one in waiting:
+            # Each asks the database itself: it may have come later.
+            is_put = not one.is_abandoned and not read.is_vain and self._put(one)
+            if one.found is not None and not is_put:
+                one.found.resolve(None)
 
     # ---- in a thread
 
     def _read(self, wanted: _Wanted) -> _Read:
+        if wanted.is_abandoned:
+            return _Read()
         with suppress(Exception):  # the leader reads the same object, and says what is wrong
             return self._found(wanted)
-        return _Read()
+        return _Read(is_vain=True)
 
     def _found(self, wanted: _Wanted) -> _Read:
-        partition_id, offset = wanted.partition_id, wanted.offset
         for _ in range(2):
-            piece = self._known(partition_id, offset) or self._load(partition_id, offset)
-            if piece is None or wanted.found is None:
+            piece = self._known(wanted.place) or self._load(*wanted.place)
+            if piece is None:
                 break
-            read = self._of_piece(piece, wanted)
+            read = _Read() if wanted.found is None else self._of_piece(piece, wanted)
             if read is not None:
                 return read
             self._forget(piece)
-        return _Read()
+        return _Read(is_vain=True)
 
     def _of_piece(self, piece: _Piece, wanted: _Wanted) -> _Read | None:
         """None: the log has these offsets elsewhere by now, or no more."""
-        view = view_of(self._reading.rows, piece.partition_id, wanted.offset)
+        partition_id, offset = wanted.place
+        view = view_of(self._reading.rows, partition_id, offset)
         if view is None or view.name != piece.name:
             return None
         end_offset = min(piece.end_offset, view.end_offset)
-        if wanted.offset >= end_offset:
+        if offset >= end_offset:
             return None
-        entries = piece.from_offset(wanted.offset)
+        entries = piece.from_offset(offset)
         records, reached = batches_within(
-            entries, wanted.offset, end_offset, wanted.max_bytes, wanted.whole_first
+            entries, offset, end_offset, wanted.max_bytes, wanted.whole_first
         )
         if not records and wanted.whole_first:
             return None
@@ -175,9 +207,10 @@ class PostgresSealedLog:
         is_half_read = reached > (piece.first_offset + piece.end_offset) // 2
         return _Read(found, piece.end_offset if is_half_read else None)
 
-    def _known(self, partition_id: int, offset: int) -> _Piece | None:
+    def _known(self, place: _Place) -> _Piece | None:
+        """From any thread."""
         with self._lock:
-            return next((one for one in self._pieces if one.has(partition_id, offset)), None)
+            return next((one for one in self._pieces if one.has(*place)), None)
 
     def _load(self, partition_id: int, offset: int) -> _Piece | None:
         rows = self._reading.rows

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from application.partitions import read_replicas
-from application.ports.pending import Pending
 from tests.fakes.batches import record_batch
+from tests.fakes.sealed_log import AskedRead
 from tests.fakes.structs import request_for
 from tests.unit.application.partitions.test_read_replicas import Cluster
 
@@ -48,9 +48,15 @@ class Several:
         self.client.send(request, 12)
         self.shared.run()
 
-    def read(self, index: int, waiting: Pending[Any] | None = None) -> None:
-        """The oldest read is done."""
-        (waiting or self.sealed.waiting.pop(0)).resolve(self.sealed.found(self.ids[index], 0))
+    @property
+    def reads(self) -> list[AskedRead]:
+        """That are asked for, the oldest first."""
+        assert self.sealed.waiting is not None
+        return self.sealed.waiting
+
+    def read(self, index: int) -> None:
+        """The oldest one is done."""
+        self.reads.pop(0).resolve(self.sealed.found(self.ids[index], 0))
         self.shared.run()
 
     def responses(self) -> list[dict[int, tuple[int, int, bool]]]:
@@ -84,3 +90,9 @@ def test_a_follower_reads_what_the_response_has_room_for(several: Several) -> No
         [found] = several.responses()
         assert found == {order[0]: FOLLOWED} | dict.fromkeys(order[1:], NOTHING)
         order = [*order[1:], order[0]]
+
+
+def test_nothing_is_read_for_a_client_that_has_gone(several: Several) -> None:
+    several.send(*several.followed)
+    several.client.session.connection_lost(None)
+    assert [one.is_abandoned for one in several.reads] == [True]

@@ -1,0 +1,114 @@
+"""Pieces of objects are loaded in threads, which all clients of a follower share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from application.ports.pending import Pending
+from application.ports.sealed_log import SealedRecords
+from infrastructure.storage.postgresql.sealed_log import PostgresSealedLog
+from tests.contract.batches import batch
+from tests.contract.joined_brokers import JoinedBroker
+from tests.contract.s3_objects import Objects
+from tests.contract.sealed_logs import MANY, P, fetch, joined, records, sealed_log, sealing_leader
+
+pytestmark = pytest.mark.usefixtures("at_once", "s3")
+
+#: More than there are threads.
+OTHERS = range(P + 1, P + 9)
+
+
+class Loads:
+    """Those of a follower, which wait while they are held."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, broker: JoinedBroker) -> None:
+        self.broker = broker
+        self.begun: list[tuple[int, int]] = []
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+        load = PostgresSealedLog._load
+
+        def held(log: PostgresSealedLog, partition_id: int, offset: int) -> object:
+            self.begun.append((partition_id, offset))
+            self.may_go_on.wait()
+            return load(log, partition_id, offset)
+
+        monkeypatch.setattr(PostgresSealedLog, "_load", held)
+
+    def hold_all_threads(self) -> None:
+        self.may_go_on.clear()
+        for partition_id in OTHERS:
+            self.ask(0, partition_id)
+
+    def ask(self, offset: int, partition_id: int = P) -> Pending[SealedRecords | None]:
+        return sealed_log(self.broker).fetch(partition_id, offset, MANY, True)
+
+    def answers(self, asked: list[Pending[SealedRecords | None]]) -> list[bytes | None]:
+        found: list[SealedRecords | None] = []
+        for one in asked:
+            one.then(found.append)
+        self.may_go_on.set()
+        self.broker.run_until(lambda: len(found) == len(asked))
+        return [None if one is None else bytes(one.records) for one in found]
+
+    def end(self) -> None:
+        self.may_go_on.set()
+        log = sealed_log(self.broker)
+        assert isinstance(log, PostgresSealedLog)
+        self.broker.run_until(lambda: not any(log._loads))
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch, objects: Objects) -> Iterator[Loads]:
+    with closing(joined(objects)) as cluster:
+        sealing_leader(cluster)
+        loads = Loads(monkeypatch, cluster.join(2))
+        yield loads
+        loads.end()
+
+
+def test_a_read_that_nobody_waits_for_is_not_begun(loads: Loads) -> None:
+    loads.hold_all_threads()
+    loads.ask(0).abandon()
+    loads.end()
+    assert (P, 0) not in loads.begun
+    assert fetch(loads.broker, 0) is not None
+
+
+def test_one_thread_loads_what_several_wait_for(loads: Loads) -> None:
+    loads.may_go_on.clear()
+    assert loads.answers([loads.ask(0) for _ in range(5)]) == [batch(0, b"x")] * 5
+    assert loads.begun.count((P, 0)) == 1
+
+
+def test_what_is_read_ahead_is_waited_for(loads: Loads) -> None:
+    assert fetch(loads.broker, 0) is not None
+    assert loads.answers([loads.ask(1)]) == [batch(1, b"x")]
+    assert loads.begun.count((P, 1)) == 1
+
+
+def test_all_that_wait_for_an_object_that_cannot_be_read_go_to_the_leader(
+    loads: Loads, objects: Objects
+) -> None:
+    for name in objects.names():
+        objects.delete(name)
+    loads.may_go_on.clear()
+    assert loads.answers([loads.ask(0) for _ in range(5)]) == [None] * 5
+    assert loads.begun == [(P, 0)]
+
+
+def test_a_caller_that_has_gone_takes_nothing_from_those_behind_it(loads: Loads) -> None:
+    loads.hold_all_threads()
+    gone, waiting = loads.ask(0), loads.ask(0)
+    gone.abandon()
+    assert loads.answers([waiting]) == [batch(0, b"x")]
+
+
+def test_a_piece_in_memory_waits_for_no_object(loads: Loads) -> None:
+    assert fetch(loads.broker, 0) is not None
+    loads.hold_all_threads()
+    assert records(loads.broker, 0) == batch(0, b"x")
