@@ -8,6 +8,7 @@ from application.partitions.fetch_query import (
     FetchedPartition,
     FetchItem,
     FetchQuery,
+    count_traffic,
     has_more,
     is_urgent,
 )
@@ -106,7 +107,7 @@ class FetchService:
             or has_more(fetched, query.read_committed)
             or (query.rack and any(one.is_final for one in fetched))
         ):
-            _count(fetched)
+            count_traffic(fetched)
             return fetched
         self._waiting_partitions += len(query.items)
         return DelayedFetch(self, query, size_bytes, self._purgatory, self._scheduler)
@@ -135,7 +136,7 @@ class FetchService:
             bytes_left, whole_first = limit - total_bytes, total_bytes == 0 and takes_first
             try:
                 if replicas is not None:
-                    one = self._read_elsewhere(replicas, item, query, bytes_left, whole_first)
+                    one = self._read_elsewhere(replicas, item, query, bytes_left, whole_first, late)
                 if one is None:
                     one = self._read_partition(item, bytes_left, query.read_committed, whole_first)
             except NotInMemory as later:
@@ -159,6 +160,7 @@ class FetchService:
         query: FetchQuery,
         bytes_left: int,
         whole_first: bool,
+        late: int,
     ) -> FetchedPartition | None:
         """Another node serves the records, or leads the partition. None: neither."""
         try:
@@ -168,7 +170,9 @@ class FetchService:
         except NotLeaderOrFollower as elsewhere:
             item.partition = None
             partition_id = self._topic(item).partition_ids[item.index]
-            return replicas.read(partition_id, item, query, bytes_left, whole_first, elsewhere)
+            return replicas.read(
+                partition_id, item, query, bytes_left, whole_first, late > 0, elsewhere
+            )
         except BrokerError:
             return None
         return replicas.sent_away(partition, item, query)
@@ -251,17 +255,6 @@ class FetchService:
             operation.finish()
 
 
-def _count(fetched: list[FetchedPartition]) -> None:
-    for one in fetched:
-        partition = one.item.partition
-        traffic = one.followed if partition is None else partition.traffic
-        if traffic is not None:
-            traffic.fetches += 1
-            traffic.bytes_out += len(one.records)
-            if one.error is not None:
-                traffic.failed_fetches += 1
-
-
 class PendingFetch(Pending[list[FetchedPartition]]):
     """A fetch that is repeated when its data is available."""
 
@@ -297,10 +290,11 @@ class PendingFetch(Pending[list[FetchedPartition]]):
 class LoadingFetch(PendingFetch):
     """A fetch of records that are not in memory.
 
-    It holds no records meanwhile: all partitions are read when all are loaded. After `max_wait_ms`
-    the response has what there is: the records in memory, and errors of partitions that cannot be
-    read. If there is nothing, or a partition is not loaded, so that its offsets are unknown, it is
-    looked at again.
+    It holds no records meanwhile, but those that it has read as a follower: all partitions are read
+    when all are loaded. After `max_wait_ms` the response has what there is: the records in memory,
+    and errors of partitions that cannot be read. If there is nothing, or a partition is not loaded,
+    so that its offsets are unknown, it is looked at again. A follower takes some time for any
+    record: reads that were given up after less would be repeated without end.
     """
 
     __slots__ = ("_loading", "_most_loading", "_scheduler", "_timer")
@@ -316,7 +310,11 @@ class LoadingFetch(PendingFetch):
         self._loading = all_of(loading)
         self._most_loading = len(loading)
         self._scheduler = scheduler
-        self._timer = scheduler.after_ms(query.max_wait_ms, self._out_of_time)
+        wait_ms = query.max_wait_ms
+        if query.followed is not None:
+            followed_ms = service.clock.monotonic_ms() - query.followed.begun_ms
+            wait_ms = max(wait_ms, LOOK_AGAIN_MS - followed_ms)
+        self._timer = scheduler.after_ms(wait_ms, self._out_of_time)
         self._loading.then(self._loaded)
 
     def _loaded(self, _: None) -> None:
@@ -327,9 +325,10 @@ class LoadingFetch(PendingFetch):
         # Behind those that load there may be one in memory: each time one more is tried.
         self._most_loading += 1
         fetched, size_bytes = self._service.read(self._query, [], self._most_loading)
-        if len(fetched) == len(self._query.items) and (size_bytes or is_urgent(fetched)):
+        has_some = size_bytes or is_urgent(fetched) or any(one.is_final for one in fetched)
+        if has_some and len(fetched) == len(self._query.items):
             self._stop_loading()
-            _count(fetched)
+            count_traffic(fetched)
             self.resolve(fetched)
         else:
             self._timer = self._scheduler.after_ms(LOOK_AGAIN_MS, self._out_of_time)
@@ -341,7 +340,8 @@ class LoadingFetch(PendingFetch):
     def _stop_loading(self) -> None:
         self._timer.cancel()
         self._loading.abandon()
-        self._query.abandon()
+        if self._query.followed is not None:
+            self._query.followed.abandon()
 
 
 class DelayedFetch(PendingFetch):

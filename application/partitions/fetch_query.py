@@ -88,6 +88,20 @@ class FollowedRead:
         self._asked.abandon()
 
 
+class FollowedReads:
+    """Those of a fetch, for its repetitions."""
+
+    __slots__ = ("begun_ms", "by_item")
+
+    def __init__(self, begun_ms: int) -> None:
+        self.begun_ms = begun_ms
+        self.by_item: dict[FetchItem, FollowedRead] = {}
+
+    def abandon(self) -> None:
+        for reading in self.by_item.values():
+            reading.abandon()
+
+
 @dataclass(slots=True, eq=False)
 class FetchQuery:
     items: list[FetchItem]
@@ -99,12 +113,7 @@ class FetchQuery:
     rack: str = ""
     connection_id: int = 0
     #: Of partitions that others lead.
-    followed: dict[FetchItem, FollowedRead] | None = None
-
-    def abandon(self) -> None:
-        """Nothing more is read for it."""
-        for reading in () if self.followed is None else self.followed.values():
-            reading.abandon()
+    followed: FollowedReads | None = None
 
 
 def is_urgent(fetched: list[FetchedPartition]) -> bool:
@@ -131,3 +140,14 @@ def has_more(fetched: list[FetchedPartition], read_committed: bool) -> bool:
         for one in fetched
         if one.records
     )
+
+
+def count_traffic(fetched: list[FetchedPartition]) -> None:
+    for one in fetched:
+        partition = one.item.partition
+        traffic = one.followed if partition is None else partition.traffic
+        if traffic is not None:
+            traffic.fetches += 1
+            traffic.bytes_out += len(one.records)
+            if one.error is not None:
+                traffic.failed_fetches += 1

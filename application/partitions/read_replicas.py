@@ -17,6 +17,7 @@ from application.partitions.fetch_query import (
     FetchItem,
     FetchQuery,
     FollowedRead,
+    FollowedReads,
 )
 from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
@@ -33,6 +34,8 @@ from domain.partitions.traffic import Traffic
 WORTH_BYTES = 4 << 20
 #: A client that comes back with the offset with which it was sent away is served for so long.
 RETURNED_MS = 60_000
+#: The leader serves what takes a follower longer: clients wait for 30 s for a response.
+PATIENCE_MS = 10_000
 _MOST_CLIENTS = 10_000
 _RETURNED = -1
 #: Ids of a partition and of a connection.
@@ -111,25 +114,33 @@ class ReadReplicas:
         query: FetchQuery,
         bytes_left: int,
         whole_first: bool,
+        is_late: bool,
         elsewhere: NotLeaderOrFollower,
     ) -> FetchedPartition:
-        """Raises NotInMemory until the records are there. `elsewhere`: who leads the partition."""
-        if query.followed is None:
-            query.followed = {}
-        reading = query.followed.get(item)
+        """Raises NotInMemory until the records are there, unless the fetch `is_late`.
+
+        `elsewhere`: who leads the partition.
+        """
+        followed = query.followed
+        if followed is None:
+            followed = query.followed = FollowedReads(self._clock.monotonic_ms())
+        reading = followed.by_item.get(item)
         if reading is None:
             refused = self._refusal(partition_id, item, elsewhere)
             if refused is not None:
                 return FetchedPartition(item, refused.as_value())
-            if bytes_left <= 0 and not whole_first:
+            if is_late or (bytes_left <= 0 and not whole_first):
                 return FetchedPartition(item)  # its offsets are not known here
             max_bytes = min(item.max_bytes, bytes_left)
             found = self._log.fetch(partition_id, item.offset, max_bytes, whole_first)
-            reading = query.followed[item] = FollowedRead(found)
+            reading = followed.by_item[item] = FollowedRead(found)
             if not reading.is_done:
                 raise NotInMemory(reading.loading)
         if not reading.is_done:
-            raise NotInMemory(Pending())  # the first caller waits for it
+            if not is_late:
+                raise NotInMemory(Pending())  # the first caller waits for it
+            if self._clock.monotonic_ms() - followed.begun_ms < PATIENCE_MS:
+                return FetchedPartition(item)
         if reading.found is None:
             return FetchedPartition(item, elsewhere.as_value())
         return self._response(partition_id, item, reading.found, query, bytes_left, whole_first)

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from application.partitions import read_replicas
+from application.partitions.read_replicas import PATIENCE_MS
 from tests.fakes.batches import record_batch
 from tests.fakes.sealed_log import AskedRead
 from tests.fakes.structs import request_for
-from tests.unit.application.partitions.test_read_replicas import Cluster
+from tests.unit.application.partitions.test_read_replicas import NOT_LEADER, OUT_OF_RANGE, Cluster
 
 PARTITIONS = 8
 ROOM = 1 << 20
@@ -95,4 +96,57 @@ def test_a_follower_reads_what_the_response_has_room_for(several: Several) -> No
 def test_nothing_is_read_for_a_client_that_has_gone(several: Several) -> None:
     several.send(*several.followed)
     several.client.session.connection_lost(None)
+    assert [one.is_abandoned for one in several.reads] == [True]
+
+
+def test_records_of_another_partition_do_not_wait_for_a_slow_bucket(several: Several) -> None:
+    """What is read meanwhile is left out; the next fetch of it finds it in memory."""
+    followed, led = several.followed[0], several.led[0]
+    several.send(followed, led)
+    several.shared.advance(400)
+    assert several.responses() == []
+    several.shared.advance(50)
+    assert several.responses() == [{followed: NOTHING, led: LED}]
+    assert [one.is_abandoned for one in several.reads] == [True]
+
+
+def test_an_error_of_another_partition_does_not_wait_for_a_slow_bucket(several: Several) -> None:
+    followed, led = several.followed[0], several.led[0]
+    several.send(followed, led, offset=1 << 30)  # out of range, as this broker knows of its own
+    several.shared.advance(450)
+    [found] = several.responses()
+    assert (found[followed], found[led][0]) == (NOTHING, OUT_OF_RANGE)
+
+
+def test_what_a_follower_has_read_does_not_wait_for_the_rest(several: Several) -> None:
+    first, second = several.followed[:2]
+    several.send(first, second, max_bytes=2 * ROOM)
+    several.read(first)
+    several.shared.advance(450)
+    assert several.responses() == [{first: FOLLOWED, second: NOTHING}]
+
+
+@pytest.mark.parametrize("max_wait_ms", [0, 10])
+def test_a_client_that_hardly_waits_is_served_by_a_follower(
+    several: Several, max_wait_ms: int
+) -> None:
+    """Each read takes a while: without that the partition would never be served."""
+    followed, led = several.followed[0], several.led[0]
+    several.send(followed, led, max_wait_ms=max_wait_ms)
+    several.shared.advance(300)
+    several.read(followed)
+    assert several.responses() == [{followed: FOLLOWED, led: LED}]
+
+
+@pytest.mark.parametrize("max_wait_ms", [0, 500, 8000])
+def test_a_client_goes_to_the_leader_if_the_bucket_is_slow(
+    several: Several, max_wait_ms: int
+) -> None:
+    first, second = several.followed[:2]
+    several.send(first, second, max_bytes=1, max_wait_ms=max_wait_ms)
+    several.shared.advance(PATIENCE_MS - 100)
+    assert several.responses() == []
+    several.shared.advance(600)
+    [found] = several.responses()
+    assert (found[first][0], found[second]) == (NOT_LEADER, NOTHING)
     assert [one.is_abandoned for one in several.reads] == [True]
