@@ -114,6 +114,8 @@ class FetchQuery:
     connection_id: int = 0
     #: Of partitions that others lead.
     followed: FollowedReads | None = None
+    #: By partition id: whether the leader sends the client to a replica.
+    sent_away: dict[int, bool] | None = None
 
 
 def is_urgent(fetched: list[FetchedPartition]) -> bool:

@@ -73,7 +73,7 @@ class ReadReplicas:
         end_offset = offset + 1 + int(WORTH_BYTES / max(record_bytes, 1))
         if not self._log.is_sealed(partition.partition_id, offset, end_offset):
             return None
-        if self._has_returned((partition.partition_id, query.connection_id), offset):
+        if not self._is_sent_away(partition.partition_id, offset, query):
             return None
         return FetchedPartition(
             item,
@@ -90,6 +90,16 @@ class ReadReplicas:
             return None
         replicas = self._placement.replicas(partition_id)
         return next((one for one in replicas if racks.get(one) == rack), None)
+
+    def _is_sent_away(self, partition_id: int, offset: int, query: FetchQuery) -> bool:
+        """Decided once for a fetch: when it is repeated, its client has not returned."""
+        decided = query.sent_away
+        if decided is None:
+            decided = query.sent_away = {}
+        if partition_id not in decided:
+            key = partition_id, query.connection_id
+            decided[partition_id] = not self._has_returned(key, offset)
+        return decided[partition_id]
 
     def _has_returned(self, key: _Client, offset: int) -> bool:
         """The client does not get on there: the replica cannot be reached, or cannot read."""

@@ -8,7 +8,9 @@ import pytest
 
 from application.partitions import read_replicas
 from application.partitions.read_replicas import PATIENCE_MS
+from application.ports.pending import Pending
 from tests.fakes.batches import record_batch
+from tests.fakes.client import FakeClient
 from tests.fakes.sealed_log import AskedRead
 from tests.fakes.structs import request_for
 from tests.unit.application.partitions.test_read_replicas import NOT_LEADER, OUT_OF_RANGE, Cluster
@@ -40,13 +42,24 @@ class Several:
         self.client = self.follower.client()
 
     def send(self, *indexes: int, offset: int = 0, max_bytes: int = ROOM, **facts: Any) -> None:
-        places = [
-            {"partition": at, "fetch_offset": offset, "partition_max_bytes": ROOM} for at in indexes
+        self.send_to(self.client, [(at, offset) for at in indexes], max_bytes, **facts)
+
+    def send_to(
+        self,
+        client: FakeClient,
+        places: list[tuple[int, int]],
+        max_bytes: int = ROOM,
+        **facts: Any,
+    ) -> None:
+        """Indexes and offsets."""
+        partitions = [
+            {"partition": at, "fetch_offset": offset, "partition_max_bytes": ROOM}
+            for at, offset in places
         ]
-        topics = [{"topic": "many", "partitions": places}]
+        topics = [{"topic": "many", "partitions": partitions}]
         facts = {"min_bytes": 1, "max_wait_ms": 500, **facts}
         request = request_for("fetch", topics=topics, rack_id="b", max_bytes=max_bytes, **facts)
-        self.client.send(request, 12)
+        client.send(request, 12)
         self.shared.run()
 
     @property
@@ -150,3 +163,37 @@ def test_a_client_goes_to_the_leader_if_the_bucket_is_slow(
     [found] = several.responses()
     assert (found[first][0], found[second]) == (NOT_LEADER, NOTHING)
     assert [one.is_abandoned for one in several.reads] == [True]
+
+
+# ---- a leader, of records that are in objects and of others
+
+
+def outcomes(client: FakeClient) -> list[list[tuple[int, bool]]]:
+    """The replicas that the partitions name, and whether they have records."""
+    return [
+        [(one.preferred_read_replica, bool(one.records)) for one in found.responses[0].partitions]
+        for found in client.responses()
+    ]
+
+
+@pytest.mark.parametrize("is_loaded", [True, False])
+def test_a_client_has_not_returned_when_its_fetch_is_repeated(
+    several: Several, is_loaded: bool
+) -> None:
+    """It was repeated when the records of another partition were in memory, or its time over."""
+    leader = several.cluster.leader
+    leader.sealed_log.end_offset = 1
+    sealed, cold = several.followed[:2]
+    leader.log.loading, leader.log.loading_of = Pending(), several.ids[cold]
+    client = leader.client()
+    several.send_to(client, [(sealed, 0), (cold, 1)], 2 * ROOM)
+    assert client.responses() == []
+    if is_loaded:
+        leader.log.load()
+    else:
+        several.shared.advance(500)
+    several.shared.run()
+    assert outcomes(client) == [[(2, False), (-1, is_loaded)]]
+    leader.log.loading = None
+    several.send_to(client, [(sealed, 0)])
+    assert outcomes(client) == [[(-1, True)]]  # now it has
