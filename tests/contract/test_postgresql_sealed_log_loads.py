@@ -10,6 +10,8 @@ import pytest
 
 from application.ports.pending import Pending
 from application.ports.sealed_log import SealedRecords
+from infrastructure.storage.postgresql import sealed_log as sealed_log_module
+from infrastructure.storage.postgresql.cache import CachedEntry
 from infrastructure.storage.postgresql.sealed_log import PostgresSealedLog
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker
@@ -112,3 +114,18 @@ def test_a_piece_in_memory_waits_for_no_object(loads: Loads) -> None:
     assert fetch(loads.broker, 0) is not None
     loads.hold_all_threads()
     assert records(loads.broker, 0) == batch(0, b"x")
+
+
+@pytest.mark.parametrize(("room", "kept"), [(4, 4), (2.5, 2), (0, 1)])
+def test_pieces_have_so_many_bytes_or_there_is_one(
+    loads: Loads, objects: Objects, monkeypatch: pytest.MonkeyPatch, room: float, kept: int
+) -> None:
+    entry_bytes = CachedEntry(0, 0, batch(0, b"x")).size_bytes
+    monkeypatch.setattr(sealed_log_module, "_PIECES_BYTES", int(room * entry_bytes))
+    for offset in range(4):
+        assert fetch(loads.broker, offset) is not None
+        loads.end()
+    for name in objects.names():
+        objects.delete(name)
+    has_piece = [records(loads.broker, offset) is not None for offset in range(4)]
+    assert has_piece == [offset >= 4 - kept for offset in range(4)]

@@ -33,6 +33,8 @@ from infrastructure.storage.repositories.partition_repository import (
 
 #: Of a piece, or an entry more.
 _PIECE_BYTES = 4 << 20
+#: Of all pieces, or one is larger: an entry has whole batches, of any size.
+_PIECES_BYTES = 64 << 20
 _MOST_PIECES = 16
 #: The first one is for pieces in memory: a bucket that is slow or away stops no read of these.
 _THREADS = 5
@@ -72,6 +74,7 @@ class _Piece(NamedTuple):
     name: str
     first_offset: int
     entries: list[CachedEntry]
+    size_bytes: int
 
     @property
     def end_offset(self) -> int:
@@ -103,7 +106,7 @@ class PostgresSealedLog:
         self._loads = [0] * _THREADS
         self._lock = threading.Lock()
         #: The newest last.
-        self._pieces: deque[_Piece] = deque(maxlen=_MOST_PIECES)
+        self._pieces: deque[_Piece] = deque()
         #: What is being loaded, and those that wait for it: one thread loads a piece.
         self._loading: dict[_Place, list[_Wanted]] = {}
         reading.more_threads += self._threads
@@ -225,10 +228,18 @@ class PostgresSealedLog:
             start = last_offset + 1
         if not entries:
             return None
-        piece = _Piece(partition_id, view.name, offset, entries)
-        with self._lock:
-            self._pieces.append(piece)
+        size_bytes = sum(entry.size_bytes for entry in entries)
+        piece = _Piece(partition_id, view.name, offset, entries, size_bytes)
+        self._keep(piece)
         return piece
+
+    def _keep(self, piece: _Piece) -> None:
+        with self._lock:
+            pieces = self._pieces
+            pieces.append(piece)
+            size_bytes = sum(one.size_bytes for one in pieces)
+            while len(pieces) > 1 and (size_bytes > _PIECES_BYTES or len(pieces) > _MOST_PIECES):
+                size_bytes -= pieces.popleft().size_bytes
 
     def _forget(self, piece: _Piece) -> None:
         with self._lock, suppress(ValueError):
