@@ -201,6 +201,27 @@ def test_objects_that_are_written_anew_are_found(
     assert fetch(follower, 0) is None
 
 
+def test_all_pieces_of_an_object_that_is_gone_are_forgotten(objects: Objects) -> None:
+    """Reads from different offsets on have loaded the same batches."""
+    more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
+    cluster = JoinedBrokers(running_postgres(), tail_bytes=1600, more=more)
+    leader, follower = cluster.join(1), cluster.join(2)
+    leader.lead(P, 1)
+    assert leader.commit() is None
+    append(leader, *range(40))
+    snapshot(leader, 40)
+    assert leader.commit() is None
+    for offset in (3, 2, 1):
+        assert records(follower, offset) is not None
+    cluster.execute("update ottla_tails set object = object || '-new' where object is not null")
+    for name in objects.names():
+        objects.put(f"{name}-new", objects.data(name))
+        objects.delete(name)
+    found = records(follower, 3)
+    assert found is not None and found.startswith(batch(3, b"x"))
+    cluster.close()
+
+
 def test_a_deleted_log_is_not_served(leader: JoinedBroker, follower: JoinedBroker) -> None:
     assert records(follower, 1) == batch(1, b"x")
     leader.storage.state.put("partitions", pack(">I", P), None)

@@ -241,6 +241,11 @@ class PostgresSealedLog:
             while len(pieces) > 1 and (size_bytes > _PIECES_BYTES or len(pieces) > _MOST_PIECES):
                 size_bytes -= pieces.popleft().size_bytes
 
-    def _forget(self, piece: _Piece) -> None:
-        with self._lock, suppress(ValueError):
-            self._pieces.remove(piece)
+    def _forget(self, gone: _Piece) -> None:
+        """All that is of the same object: two may have the same offsets."""
+        with self._lock:
+            self._pieces = deque(
+                one
+                for one in self._pieces
+                if (one.partition_id, one.name) != (gone.partition_id, gone.name)
+            )
