@@ -160,13 +160,8 @@ class TopicReadings:
         placement: Placement,
         many_loaded: Callable[[], None] = lambda: None,
         is_under_min_isr: Callable[[TopicConfig], bool] = lambda _: False,
-        followed: Callable[[int], Traffic | None] = lambda _: None,
     ) -> None:
-        """`many_loaded` is called after every hundred loaded partitions: they are never freed.
-
-        `followed`: what this broker has served of a partition while another one led it.
-        """
-        self._followed = followed
+        """`many_loaded` is called after every hundred loaded partitions: they are never freed."""
         self._catalog = catalog
         self._many_loaded = many_loaded
         self._loaded = 0
@@ -226,7 +221,7 @@ class TopicReadings:
     def _look_at(
         self, topic: Topic, index: int, seen: _TopicSnapshot, described: DescribedReplicas
     ) -> None:
-        followed = self._followed(topic.partition_ids[index])
+        followed = self._catalog.followed_traffic(topic.partition_ids[index])
         if followed is not None:
             seen.count_traffic(followed)  # its leader counts the rest
         try:

@@ -32,7 +32,6 @@ from domain.errors import (
 )
 from domain.partitions.leader_epochs import NO_EPOCH
 from domain.partitions.partition import Partition
-from domain.partitions.traffic import Traffic
 from domain.partitions.transactions import AbortedTransaction
 from domain.topics.topic import Topic
 
@@ -76,11 +75,6 @@ class FetchService:
         With 0 a response still has its first batch, below 0 none.
         """
         self._available = available
-
-    def followed(self, partition_id: int) -> Traffic | None:
-        """What was served of a partition that another node leads."""
-        replicas = self._read_replicas
-        return None if replicas is None else replicas.traffic(partition_id)
 
     @property
     def waiting(self) -> int:

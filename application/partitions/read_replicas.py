@@ -24,11 +24,11 @@ from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.ports.sealed_log import SealedLog, SealedRecords
+from application.state.catalog import Catalog
 from domain.cluster.nodes import NO_LEADER
 from domain.errors import BrokerError, NotLeaderOrFollower
 from domain.partitions.leader_epochs import NO_EPOCH
 from domain.partitions.partition import Partition
-from domain.partitions.traffic import Traffic
 
 #: Of sealed records ahead, on the average: librdkafka pauses for a second if it goes and returns.
 WORTH_BYTES = 4 << 20
@@ -43,17 +43,15 @@ _Client = tuple[int, int]
 
 
 class ReadReplicas:
-    def __init__(self, placement: Placement, log: SealedLog, clock: Clock) -> None:
+    def __init__(
+        self, placement: Placement, log: SealedLog, clock: Clock, catalog: Catalog
+    ) -> None:
         self._placement = placement
         self._log = log
         self._clock = clock
+        self._catalog = catalog
         #: By client: with which offset it was sent away, and when.
         self._sent_away: dict[_Client, tuple[int, int]] = {}
-        self._traffic: dict[int, Traffic] = {}
-
-    def traffic(self, partition_id: int) -> Traffic | None:
-        """Of a partition that another node leads."""
-        return self._traffic.get(partition_id)
 
     # ---- the leader
 
@@ -187,5 +185,5 @@ class ReadReplicas:
             found.log_start_offset,
             found.records if fits else b"",
             found.aborted if query.read_committed and fits else (),
-            followed=self._traffic.setdefault(partition_id, Traffic()),
+            followed=self._catalog.followed(partition_id),
         )

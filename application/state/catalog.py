@@ -57,6 +57,8 @@ class Catalog:
         self._handed_over: dict[int, Producers] = {}
         #: What partitions have counted that other brokers lead now, by topic.
         self._left: dict[str, Traffic] = {}
+        #: What was served of partitions while other brokers led them.
+        self._followed: dict[int, Traffic] = {}
         self._layout_watched: dict[str, list[Callable[[], None]]] = {}
         self._configs: dict[bytes, TopicConfig] = {}
         #: Rises with every change, so that responses made from the catalogue can be cached.
@@ -270,6 +272,13 @@ class Catalog:
         """What its partitions have counted here that other brokers lead now."""
         return self._left.get(topic_name)
 
+    def followed(self, partition_id: int) -> Traffic:
+        """To count what is served of an existing partition that another broker leads."""
+        return self._followed.setdefault(partition_id, Traffic())
+
+    def followed_traffic(self, partition_id: int) -> Traffic | None:
+        return self._followed.get(partition_id)
+
     def left_traffics(self) -> Iterable[tuple[str, Traffic]]:
         return self._left.items()
 
@@ -348,6 +357,7 @@ class Catalog:
         self._moved.difference_update(topic.partition_ids)
         for partition_id in topic.partition_ids:
             self._handed_over.pop(partition_id, None)
+            self._followed.pop(partition_id, None)
         self._left.pop(topic.name, None)
         for partition in held:
             if partition is not None:

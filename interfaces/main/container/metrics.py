@@ -131,7 +131,6 @@ class BrokerMetrics:
                 broker.placement,
                 _freeze,
                 self._core.min_insync_replicas.is_under,
-                broker.messages.fetch.followed,
             ).read,
         ]
 

@@ -185,7 +185,7 @@ def make_broker(
     quota_service = QuotaService(core.quotas, quotas, commits, changes, events)
     read_replicas = None
     if config.replica_selector_class and core.storage.sealed_log is not None:
-        read_replicas = ReadReplicas(core.placement, core.storage.sealed_log, clock)
+        read_replicas = ReadReplicas(core.placement, core.storage.sealed_log, clock, catalog)
     streams = None
     if config.raw_listeners:
         from interfaces.main.container.streams import make_streams

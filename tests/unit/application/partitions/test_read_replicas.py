@@ -343,12 +343,25 @@ def test_a_broker_that_stops_sends_clients_back(cluster: Cluster) -> None:
 def test_what_a_follower_has_served_is_counted(cluster: Cluster) -> None:
     found = cluster.partition(cluster.follower)
     broker = cluster.follower.broker
-    readings = TopicReadings(
-        broker.catalog,
-        cluster.follower.clock,
-        broker.placement,
-        followed=broker.messages.fetch.followed,
-    )
+    readings = TopicReadings(broker.catalog, cluster.follower.clock, broker.placement)
     sums = {family: dict(samples) for family, samples in readings.read()}
     assert sums[jmx.BYTES_OUT] == {("t",): len(found.records)}
     assert sums[jmx.FETCH_REQUESTS] == {("t",): 1}
+
+
+def test_nothing_is_counted_of_a_topic_that_is_deleted(cluster: Cluster) -> None:
+    """Also by a fetch that was waiting for its records."""
+    client, sealed = cluster.follower.client(), cluster.follower.sealed_log
+    catalog, [partition_id] = cluster.follower.broker.catalog, cluster.topic.partition_ids
+    cluster.partition(cluster.follower)
+    assert catalog.followed_traffic(partition_id) is not None
+    sealed.waiting = []
+    client.send(cluster.request(0, "b", -1), LATEST)
+    cluster.shared.run()
+    cluster.leader.broker.topics.delete_topics.delete([cluster.topic])
+    cluster.shared.run()
+    assert catalog.followed_traffic(partition_id) is None
+    sealed.waiting[0].resolve(sealed.found(partition_id, 0))
+    cluster.shared.run()
+    assert len(client.responses()) == 1
+    assert catalog.followed_traffic(partition_id) is None
