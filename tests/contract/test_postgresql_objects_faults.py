@@ -64,6 +64,58 @@ def test_a_missing_or_damaged_object_is_an_error_of_its_log(
     assert sealed.storage.objects.missing() == [first]
 
 
+@pytest.mark.parametrize("is_away", [False, True])
+def test_what_is_before_an_object_that_cannot_be_read_is_read(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    sealed: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+    is_away: bool,
+) -> None:
+    third = relayed.objects()[2]
+    if is_away:
+        fail_reads(monkeypatch, third)
+    else:
+        objects.put(third, objects.data(third)[:-1] + b"!")
+    assert sealed.read() == batch(0) + batch(1)
+    with pytest.raises(StorageFailed, match="away" if is_away else "damaged at byte 0"):
+        sealed.read(2)
+    assert sealed.read(3) == batch(3)
+
+
+def test_what_is_before_the_damage_in_an_object_is_read(
+    relayed: RelayedPostgres, objects: Objects
+) -> None:
+    """And nothing behind it, also of the next object."""
+    store = relayed.open(tail_bytes=8 << 10, more=f"{objects.url}{ALL_SEALED}")
+    store.keep(*range(200))
+    store.keep_up()
+    first, *others = relayed.objects()
+    assert others
+    entries = "select last_offset, position, size from ottla_object_entries"
+    [(offset, position, size), *_] = relayed.execute(f"{entries} where last_offset = 5")
+    assert isinstance(offset, int) and isinstance(position, int) and isinstance(size, int)
+    data = bytearray(objects.data(first))
+    data[position + size - 1] ^= 1
+    objects.put(first, bytes(data))
+    assert store.read() == b"".join(batch(one) for one in range(offset))
+    with pytest.raises(StorageFailed, match=f"damaged at byte {position}"):
+        store.read(offset)
+    assert store.read(offset + 1).startswith(batch(offset + 1))
+
+
+def fail_reads(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Of these objects; without any, of all."""
+    read = buckets.Bucket.read
+
+    def fail(self: buckets.Bucket, name: str, position: int, size_bytes: int) -> bytes:
+        if not names or name in names:
+            raise ObjectsFailed("the bucket is away")
+        return read(self, name, position, size_bytes)
+
+    monkeypatch.setattr(buckets.Bucket, "read", fail)
+
+
 def test_a_store_has_one_place_for_objects(
     relayed: RelayedPostgres, objects: Objects, sealed: RelayedStore, s3: S3Server
 ) -> None:

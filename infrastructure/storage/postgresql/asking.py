@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from infrastructure.storage.objects.errors import ObjectMissing
+from infrastructure.storage.objects.errors import ObjectDamaged, ObjectMissing
 from infrastructure.storage.postgresql.object_entries import check
 from infrastructure.storage.postgresql.questions import (
     BATCHES,
@@ -18,6 +18,7 @@ from infrastructure.storage.postgresql.questions import (
     WITHIN,
     Answer,
     Ask,
+    PartDamaged,
     TailGone,
 )
 from infrastructure.storage.postgresql.runs import Runs, Span, tail_of
@@ -81,7 +82,10 @@ def batches_of(
     span: Span,
     most_bytes: int,
 ) -> Answer:
-    """Last offsets, batches and index of entries that are in an object, up to so many bytes."""
+    """Last offsets, batches and index of entries that are in an object, up to so many bytes.
+
+    Raises what these do, PartDamaged and other ObjectDamaged, and ObjectsFailed.
+    """
     places = _rows(execute, _PLACES, name, partition_id, span, most_bytes)
     if not places:
         return []
@@ -93,6 +97,9 @@ def batches_of(
     found: Answer = []
     for last_offset, position, size_bytes, crc, times in places:
         batches = data[position - start : position - start + size_bytes]
-        check(batches, crc, f"{bucket.address.shown}/{name}", position)
+        try:
+            check(batches, crc, f"{bucket.address.shown}/{name}", position)
+        except ObjectDamaged as error:
+            raise PartDamaged(str(error), found) from error
         found.append((last_offset, batches, times))
     return found

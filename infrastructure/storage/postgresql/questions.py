@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from domain.messages.batch import HEADER_BYTES
+from infrastructure.storage.objects.errors import ObjectDamaged, ObjectsFailed
 from infrastructure.storage.postgresql.entries import TIME
 from infrastructure.storage.postgresql.runs import LogRuns, Span, spans
 
@@ -18,6 +19,14 @@ Kind = Callable[[Ask, LogRuns, tuple[int, ...]], Answer]
 
 class TailGone(Exception):
     """The entries of a run were trimmed or moved meanwhile: the new runs say where they are."""
+
+
+class PartDamaged(ObjectDamaged):
+    """Of one log. `intact`: the answer as far as it can be read."""
+
+    def __init__(self, why: str, intact: Answer) -> None:
+        super().__init__(why)
+        self.intact = intact
 
 
 #: Entries in one answer.
@@ -65,10 +74,12 @@ def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
     for number, span in enumerate(spans(runs, offset), 1):
         try:
             part = ask(BATCHES, span, most_bytes)
-        except TailGone:
+        except (TailGone, ObjectDamaged, ObjectsFailed) as error:
+            if isinstance(error, PartDamaged):
+                found += error.intact
             if not found:
                 raise
-            break  # what was found is true
+            break  # what was found is true; the next question gets the error
         found += part
         most_bytes -= sum(len(data) for _, data, _ in part)
         if most_bytes <= 0 or len(found) >= MOST_ENTRIES or (found and number >= _MOST_SPANS):
