@@ -115,6 +115,14 @@ class RelayedStore:
         self.storage.log._contents.cache.clear()
         return self.patiently(lambda: self.storage.log.read(1, offset, 1 << 62, 1 << 62, True))
 
+    def read_all(self) -> bytes:
+        """By as many reads as it takes."""
+        read = piece = self.read()
+        while piece:
+            piece = self.read(next_offset(read))
+            read += piece
+        return read
+
     def close(self) -> None:
         self.storage.commit.close()
 

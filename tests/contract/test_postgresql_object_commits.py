@@ -86,7 +86,22 @@ def test_small_commits_go_into_the_table(
     store.keep(3)
     assert [objects.data(name) for name in relayed.objects()] == [batch(1) + batch(2)]
     assert in_tables(relayed) == 2
-    assert store.read() == BATCHES
+    assert store.read() == batch(0)  # what begins in a table ends there
+    assert store.read(1) == batch(1) + batch(2) + batch(3)
+
+
+def test_a_log_is_read_on_in_an_object_behind_a_table_of_which_nothing_is_left(
+    store: RelayedStore,
+) -> None:
+    store.storage.commit._object_commits.large_bytes = 1000
+    store.keep(0)
+    store.append(1, b"x" * 1000)
+    assert store.commit() is None
+    store.patiently(lambda: store.storage.log.replace(1, 0, 0, [], []))
+    assert store.commit() is None
+    runs, tails = store.storage.log._contents.runs, store.storage.log._contents.tails
+    assert [tails.object_of(one.tail) is None for one in runs.of(1)] == [True, False]
+    assert store.read() == batch(1, b"x" * 1000)
 
 
 def test_a_bucket_that_fails_stops_no_commit(

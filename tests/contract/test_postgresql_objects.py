@@ -221,12 +221,12 @@ def test_a_log_is_compacted_meanwhile(
     assert store.commit() is None
     store.keep_up()
     expected = compacted + batch(2) + batch(3, b"x" * 1000)
-    assert store.read() == expected
+    assert store.read_all() == expected
     store.keep(4)
     store.keep_up()
-    assert store.read() == expected + batch(4)
+    assert store.read_all() == expected + batch(4)
     store.close()
-    assert relayed.open(tail_bytes=1000).read() == expected + batch(4)
+    assert relayed.open(tail_bytes=1000).read_all() == expected + batch(4)
 
 
 def test_a_broker_dies_before_it_is_sealed(

@@ -14,7 +14,7 @@ from infrastructure.storage.objects.errors import ObjectsFailed
 from infrastructure.storage.postgresql import opening, sealing, tails
 from infrastructure.storage.postgresql.facts import BucketFacts, examined
 from interfaces.main.__main__ import main
-from tests.contract.batches import batch
+from tests.contract.batches import HEADER_BYTES, batch
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
 from tests.contract.s3_objects import ALL_SEALED, BATCHES, Objects
 from tests.contract.tiny_tails import TINY, later
@@ -252,7 +252,10 @@ def test_what_is_not_sealed_for_another_reason_is_given_up(
 def test_a_bucket_that_hangs_stops_no_read_of_a_table(
     relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = relayed.open(tail_bytes=8 << 10, more=f"{objects.url}{ALL_SEALED}")
+    """Also of a log that goes on in an object."""
+    more = f"{objects.url}&local.bytes=0&commit.to=objects"
+    store = relayed.open(tail_bytes=8 << 10, more=more)
+    store.storage.commit._object_commits.large_bytes = 1000
     log = store.storage.log
     for partition_id in range(1, 9):
         log.append(partition_id, 0, batch(0, size_bytes=1500))
@@ -260,6 +263,9 @@ def test_a_bucket_that_hangs_stops_no_read_of_a_table(
     store.keep_up()
     log.append(99, 0, batch(0))
     assert store.commit() is None
+    log.append(99, 1, batch(1, size_bytes=1500))
+    assert store.commit() is None
+    assert len(relayed.objects()) == 2
     log._contents.cache.clear()
     go_on, read = threading.Event(), buckets.Bucket.read
 
@@ -273,5 +279,9 @@ def test_a_bucket_that_hangs_stops_no_read_of_a_table(
             log.read(partition_id, 0, 1 << 62, 1 << 62, True)
     try:
         assert store.patiently(lambda: log.read(99, 0, 1 << 62, 1 << 62, True)) == batch(0)
+        headers = store.patiently(lambda: log.headers(99, 1, 10))
+        assert headers == [batch(1, size_bytes=1500)[:HEADER_BYTES]]
     finally:
         go_on.set()
+    rest = store.patiently(lambda: log.read(99, 1, 1 << 62, 1 << 62, True))
+    assert rest == batch(1, size_bytes=1500)

@@ -15,7 +15,7 @@ from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.entries import TIME, packed
 from infrastructure.storage.postgresql.questions import Answer, Kind
 from infrastructure.storage.postgresql.reading import Question, Reading
-from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, tail_of
+from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, spans, tail_of
 from infrastructure.storage.postgresql.staged import Rewritten
 
 #: Asked for at once, also if a client wants more: it gets the rest with its next read.
@@ -135,7 +135,12 @@ class PostgresLogStore:
         first = next(cached, None)
         if first is not None:
             return chain((first,), cached)
-        found = self._ask(questions.batches, partition_id, offset, _LOADED_BYTES)
+        found, at = Answer(), offset
+        # Compaction may have left nothing of what is in a table.
+        while not found and at < contents.ends.get(partition_id, 0):
+            question = self._batches_from(partition_id, at)
+            found = self._reading.ask(question)
+            [_, at, _] = question.values
         # It was reached from the batches before it, and goes on.
         reads_on = next(iter(contents.cache.from_offset(partition_id, offset - 1)), None)
         loaded, start = [], offset
@@ -151,8 +156,17 @@ class PostgresLogStore:
     def _ask_ahead(self, partition_id: int, offset: int) -> None:
         tail = tail_of(self._contents.runs.of(partition_id), offset)
         if tail is not None and self._contents.tails.object_of(tail) is not None:
-            values = offset, _LOADED_BYTES
-            self._reading.ask_ahead(Question(questions.batches, partition_id, values))
+            self._reading.ask_ahead(self._batches_from(partition_id, offset))
+
+    def _batches_from(self, partition_id: int, offset: int) -> Question:
+        """What begins in a table ends where an object begins: it waits for no bucket."""
+        object_of = self._contents.tails.object_of
+        parts = spans(self._contents.runs.of(partition_id), offset)
+        first, end_offset = next(parts, None), ABOVE_ALL_OFFSETS
+        if first is not None and object_of(first.tail) is None:
+            behind = (one.first_offset for one in parts if object_of(one.tail) is not None)
+            end_offset = next(behind, ABOVE_ALL_OFFSETS)
+        return Question(questions.batches, partition_id, (offset, end_offset, _LOADED_BYTES))
 
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False

@@ -65,13 +65,13 @@ _LAST_TIMES = f"select times {WITHIN} and timestamp is not null order by last_of
 
 
 def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
-    """Last offsets, batches and index of entries from an offset on, up to a number of bytes.
+    """Last offsets, batches and index of entries between two offsets, up to a number of bytes.
 
     Of many small objects it is less: a reader waits for them.
     """
-    offset, most_bytes = values
+    offset, end_offset, most_bytes = values
     found: Answer = []
-    for number, span in enumerate(spans(runs, offset), 1):
+    for number, span in enumerate(spans(runs, offset, end_offset), 1):
         try:
             part = ask(BATCHES, span, most_bytes)
         except (TailGone, ObjectDamaged, ObjectsFailed) as error:

@@ -71,5 +71,5 @@ def test_a_reader_does_not_wait_for_many_tails() -> None:
     def ask(_: str, span: Span, most_bytes: int) -> Answer:
         return [(span.first_offset, b"x", None)] if span.first_offset >= 30 else []
 
-    assert [offset for offset, *_ in batches(ask, runs, (40, 1000))] == list(range(40, 56))
-    assert [offset for offset, *_ in batches(ask, runs, (0, 1000))] == [30]
+    assert [offset for offset, *_ in batches(ask, runs, (40, 100, 1000))] == list(range(40, 56))
+    assert [offset for offset, *_ in batches(ask, runs, (0, 100, 1000))] == [30]
