@@ -289,6 +289,13 @@ STORAGE = {
         "database, which grows, and S3 is tried again after 10 s to 10 minutes.",
     ),
     "objects_go_on": Event(INFO, "", "Records are written to S3 again."),
+    "table_not_dropped": Event(
+        WARNING,
+        "reason",
+        "A table in PostgreSQL of which nothing is needed any more cannot be dropped, as with a "
+        "view that depends on it; tried again every 10 s. Logged once for each table. Drop what "
+        "depends on it.",
+    ),
     "store_copies_changed": Event(
         INFO + WARNING,
         "copies before",

@@ -8,7 +8,7 @@ make room again and again, which records fill at once: such failures are one for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
@@ -40,6 +40,7 @@ class StorageHealth:
         #: Why a commit is not done yet.
         self._waits_for: str | None = None
         self._not_sealed: str | None = None
+        self._not_dropped: frozenset[str] = frozenset()
         self._repeated = 0
         #: Of each acknowledged record.
         self._copies: int | None = None
@@ -118,6 +119,13 @@ class StorageHealth:
         elif reason is None and self._not_sealed is not None:
             self._events.info("objects_go_on")
         self._not_sealed = reason
+
+    def not_dropped(self, reasons: Collection[str]) -> None:
+        """To be called now and then: why tables that nothing needs cannot be dropped."""
+        for reason in reasons:
+            if reason not in self._not_dropped:
+                self._events.warning("table_not_dropped", reason=reason)
+        self._not_dropped = frozenset(reasons)
 
     def counted(self, copies: int, required: int = 1) -> None:
         """To be called now and then: the copies of each acknowledged record, and how many acks=all

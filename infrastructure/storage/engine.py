@@ -5,7 +5,7 @@ Its functions import what the engine needs; the value itself imports nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,6 +193,8 @@ class Storage:
     keep_up: Callable[[], None] | None = None
     #: Why the commit under way takes long. None where commits end in the call.
     waits_for: Callable[[], str | None] | None = None
+    #: Why tables of which nothing is needed stay. None of an engine that drops none.
+    not_dropped: Callable[[], Collection[str]] | None = None
     #: Since the start, those that the store had lost. None where it loses none while it is open.
     repeated_commits: Callable[[], int] | None = None
     #: Since the start. None where there are no sessions.

@@ -206,6 +206,30 @@ def test_a_backup_delays_a_drop_and_no_commit(relayed: RelayedPostgres, tiny: Re
 
 
 @later
+def test_a_tail_that_cannot_be_dropped_stops_no_other(
+    relayed: RelayedPostgres, tiny: RelayedStore
+) -> None:
+    """A view of an operator depends on it."""
+    relayed.execute("create view depends as select * from ottla_tail_1")
+    dropper = tiny.storage.commit._dropping
+    dropper._next_search_s = 0.0
+    tiny.trim(3)
+    tiny.keep(4)
+    tiny.keep_up()
+    assert relayed.tails() == [1, 4, 5, 6]
+    assert dropper._next_search_s > monotonic(), "others were looked for"
+    assert tiny.storage.not_dropped is not None
+    [why] = tiny.storage.not_dropped()
+    expected = "tail 1: cannot drop table ottla_tail_1 because other objects depend on it"
+    assert why == expected
+    relayed.execute("drop view depends")
+    tiny.keep(5)
+    tiny.keep_up()
+    assert relayed.tails() == [4, 5, 6, 7]
+    assert not tiny.storage.not_dropped()
+
+
+@later
 @pytest.mark.parametrize("tail", [1, 5])
 def test_the_database_says_what_may_be_dropped(
     relayed: RelayedPostgres, tiny: RelayedStore, tail: int

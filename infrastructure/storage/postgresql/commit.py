@@ -6,7 +6,7 @@ mostly dead, and seals objects to which others were written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -107,6 +107,9 @@ class PostgresCommit:
         if problem is None and self._object_commits is not None:
             problem = self._object_commits.problem
         return problem
+
+    def not_dropped(self) -> Collection[str]:
+        return self._dropping.problems.values() if self._dropping is not None else ()
 
     def waits_for(self) -> str | None:
         """Why the commit under way takes long. From any thread."""

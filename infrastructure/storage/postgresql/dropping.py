@@ -16,7 +16,7 @@ from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.garbage import Garbage, drop_object
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.retry_pause import RETRY_S
-from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.server import Rows, Server, is_lost, reason_of
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tails import Tails, tail_rows, unused_rows
 
@@ -61,6 +61,8 @@ class Dropping:
         self._thread = LoadingThread(self._drop_all, self._dropped, to_loop, "ottla-drops")
         self.is_busy = False
         self._not_before_s = 0.0
+        #: Why tails that nothing needs stay, by number. Another broker may have dropped some since.
+        self.problems: dict[int, str] = {}
         #: For the thread, but for the time.
         self._strays: set[int] = set()
         self._next_search_s = monotonic() + SEARCH_S
@@ -97,6 +99,22 @@ class Dropping:
 
     def _drop(self, connection: Rows, tail: int) -> bool:
         """True: this broker forgets it: it is dropped, or others need it. False: later."""
+        try:
+            is_over = self._try_to_drop(connection, tail)
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.UndefinedTable):
+            return False
+        except psycopg.Error as error:
+            if is_lost(error, connection):
+                raise
+            # As a view of an operator: the other tails go.
+            self.problems = {**self.problems, tail: f"tail {tail}: {reason_of(error)}"}
+            return False
+        if tail in self.problems:
+            self.problems = {one: why for one, why in self.problems.items() if one != tail}
+        return is_over
+
+    def _try_to_drop(self, connection: Rows, tail: int) -> bool:
+        """Raises psycopg.Error."""
         found = connection.execute(
             "select object from ottla_tails where n = %s", (tail,)
         ).fetchall()
@@ -106,18 +124,15 @@ class Dropping:
             return drop_object(connection, tail, self._session.number)
         table = f"ottla_tail_{tail}"
         values = {"session": self._session.number, "tail": tail}
-        try:
-            with connection.transaction():
-                connection.execute(_LOCK_TIMEOUT)
-                if connection.execute(_NEEDED, values).rowcount:
-                    return True  # by another broker, which drops it
-                connection.execute(f"lock table {table} in access exclusive mode".encode())
-                if not connection.execute(_MAY_DROP, values).rowcount:
-                    return False
-                connection.execute(f"drop table {table}".encode())
-                connection.execute("delete from ottla_tails where n = %s", (tail,))
-        except (psycopg.errors.LockNotAvailable, psycopg.errors.UndefinedTable):
-            return False
+        with connection.transaction():
+            connection.execute(_LOCK_TIMEOUT)
+            if connection.execute(_NEEDED, values).rowcount:
+                return True  # by another broker, which drops it
+            connection.execute(f"lock table {table} in access exclusive mode".encode())
+            if not connection.execute(_MAY_DROP, values).rowcount:
+                return False
+            connection.execute(f"drop table {table}".encode())
+            connection.execute("delete from ottla_tails where n = %s", (tail,))
         return True
 
     def _dropped(self, _: tuple[int, ...], dropped: _Dropped) -> None:

@@ -232,6 +232,7 @@ def _storage(
         raise_leader_epoch=session.raise_leader_epoch,
         keep_up=commit.keep_up,
         waits_for=commit.waits_for,
+        not_dropped=commit.not_dropped,
         repeated_commits=commit.repeated,
         sessions_taken=lambda: session.taken,
         objects=objects,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -262,6 +262,9 @@ class App:
         if self.storage.repeated_commits is not None:
             repeated = self.storage.repeated_commits
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_repeated, repeated))
+        if self.storage.not_dropped is not None:
+            dropped = partial(self._report_not_dropped, self.storage.not_dropped)
+            self._now_and_then(CHECK_WAITS_MS, dropped)
         if self.storage.objects is not None:
             self._now_and_then(CHECK_WAITS_MS, partial(self._report_objects, self.storage.objects))
         if self.storage.copies is not None:
@@ -281,6 +284,9 @@ class App:
 
     def _report_repeated(self, repeated: Callable[[], int]) -> None:
         self.broker.commits.storage_health.repeated(repeated())
+
+    def _report_not_dropped(self, not_dropped: Callable[[], Collection[str]]) -> None:
+        self.broker.commits.storage_health.not_dropped(not_dropped())
 
     def _report_objects(self, objects: Objects) -> None:
         self.broker.commits.storage_health.not_sealed(objects.not_sealed())

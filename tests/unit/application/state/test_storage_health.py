@@ -234,6 +234,17 @@ def test_objects_that_wait_are_logged_once_and_when_they_go_on(fake: FakeBroker)
     ]
 
 
+def test_a_table_that_cannot_be_dropped_is_logged_once(fake: FakeBroker) -> None:
+    health = StorageHealth(fake.events, fake.clock)
+    for reasons in ((), ("a view",), ("a view", "a trigger"), ("a trigger",), (), ("a view",)):
+        health.not_dropped(reasons)
+        assert health.reason() is None
+    assert taken_lines(fake) == [
+        ("warning", "table_not_dropped", {"reason": one})
+        for one in ("a view", "a trigger", "a view")
+    ]
+
+
 def test_repeated_commits_are_logged(fake: FakeBroker) -> None:
     health = StorageHealth(fake.events, fake.clock)
     for commits in (0, 3, 3, 5):

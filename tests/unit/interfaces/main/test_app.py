@@ -107,6 +107,25 @@ def test_a_store_is_called_now_and_then(
     run(until_the_second_call, storage="memory://")
 
 
+def test_a_table_that_cannot_be_dropped_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interfaces.main.container.app.CHECK_WAITS_MS", 1)
+
+    async def until_the_second_call(app: App) -> None:
+        called: asyncio.Queue[None] = asyncio.Queue()
+
+        def not_dropped() -> list[str]:
+            called.put_nowait(None)
+            return ["tail 1: a view"]
+
+        app.storage.not_dropped = not_dropped
+        app.start_upkeep()
+        for _ in range(2):
+            await asyncio.wait_for(called.get(), 30)
+
+    log = run(until_the_second_call, storage="memory://")
+    assert log.count(b'"table_not_dropped","reason":"tail 1: a view"') == 1
+
+
 def test_a_start_that_fails_leaves_no_thread_and_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
