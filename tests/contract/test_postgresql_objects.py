@@ -74,48 +74,6 @@ def test_an_object_without_runs_is_deleted(
     assert sealed.read(2) == batch(2) + batch(3)
 
 
-DELAYED = "&local.bytes=0&delete.delay.ms=3600000"
-
-
-@pytest.fixture
-def forgotten(relayed: RelayedPostgres, objects: Objects) -> RelayedStore:
-    """Two objects that are not needed stay in the bucket until the delay is over."""
-    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{DELAYED}")
-    store.keep(0, 1)
-    store.keep_up()
-    store.trim(2)
-    assert store.commit() is None
-    store.keep_up()
-    assert relayed.objects() == [] and len(objects.names()) == 2
-    return store
-
-
-def an_hour_passes(relayed: RelayedPostgres) -> None:
-    relayed.execute("update ottla_tails set deleted = deleted - interval '1 hour'")
-
-
-def test_it_stays_in_the_bucket_until_the_delay_is_over(
-    relayed: RelayedPostgres, objects: Objects, forgotten: RelayedStore
-) -> None:
-    forgotten.close()
-    an_hour_passes(relayed)
-    again = relayed.open(tail_bytes=TINY, more=f"{objects.url}{DELAYED}")
-    again.keep(2)
-    again.keep_up()
-    assert len(objects.names()) == 1
-
-
-def test_it_is_deleted_also_if_nothing_is_committed_any_more(
-    relayed: RelayedPostgres, objects: Objects, forgotten: RelayedStore
-) -> None:
-    an_hour_passes(relayed)
-    forgotten.storage.commit._dropping._garbage._next_s = 0.0  # a minute later
-    assert forgotten.storage.keep_up is not None
-    forgotten.storage.keep_up()
-    forgotten.keep_up()
-    assert objects.names() == []
-
-
 def test_so_many_bytes_stay_in_tables(relayed: RelayedPostgres, objects: Objects) -> None:
     of_two = 2 * len(batch(0))
     store = relayed.open(tail_bytes=TINY, more=f"{objects.url}&local.bytes={of_two}")

@@ -15,7 +15,7 @@ from infrastructure.storage.postgresql.server import Rows
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
 
-#: Between two looks for garbage.
+#: Between two looks for garbage: after a failure, or if there was no more.
 _PAUSE_S = 60.0
 DELETE_DELAY_MS = 600_000
 _AT_ONCE = 1000
@@ -33,7 +33,7 @@ _DELETABLE = f"""
     select t.n, t.object from ottla_tails t, ottla_store s
     where t.deleted <= clock_timestamp()
         - coalesce(s.delete_delay_ms, {DELETE_DELAY_MS}) * interval '1 millisecond'
-    order by random() limit {_AT_ONCE}
+    order by random() limit %s
 """
 
 
@@ -63,7 +63,7 @@ class Garbage:
     def delete(self, connection: Rows) -> None:
         """In a thread. Raises psycopg.Error."""
         self._next_s = monotonic() + _PAUSE_S
-        found = connection.execute(_DELETABLE).fetchall()
+        found = connection.execute(_DELETABLE, (_AT_ONCE,)).fetchall()
         if found:
             try:
                 self._bucket.delete([name for _, name in found])
@@ -71,3 +71,5 @@ class Garbage:
                 return  # later
             numbers = [number for number, _ in found]
             connection.execute("delete from ottla_tails where n = any(%s)", (numbers,))
+        if len(found) == _AT_ONCE:
+            self._next_s = 0.0  # there may be more
