@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
+
 import pytest
 
 from domain.errors import StorageFailed
@@ -249,6 +252,61 @@ def test_what_was_joined_is_not_joined_again(
     numbers = relayed.execute("select max(n) from ottla_tails")
     assert numbers < [(40,)]
     assert store.read() == b"".join(batch(offset) for offset in range(10))
+
+
+@pytest.mark.parametrize("is_by_bytes", [False, True])
+def test_small_objects_are_read_once(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    monkeypatch: pytest.MonkeyPatch,
+    is_by_bytes: bool,
+) -> None:
+    """Also if all of them have more entries than one object takes, or a bit more bytes."""
+    monkeypatch.setattr(tails, "_SMALL_OBJECTS", 1000 if is_by_bytes else 5)
+    if not is_by_bytes:
+        monkeypatch.setattr(sealing, "_MOST_ENTRIES", 7)
+    reads: Counter[str] = Counter()
+    read = Bucket.read
+
+    def counted(self: Bucket, name: str, position: int, size_bytes: int) -> bytes:
+        reads[name] += 1
+        return read(self, name, position, size_bytes)
+
+    monkeypatch.setattr(Bucket, "read", counted)
+    tail_bytes = 8 << 10 if is_by_bytes else tails.TAIL_BYTES
+    store = relayed.open(tail_bytes=tail_bytes, more=f"{objects.url}{TO_OBJECTS}")
+    log = store.storage.log
+    for offset in range(20):
+        for partition_id in (1, 2, 3):
+            log.append(partition_id, offset, batch(offset))
+        assert store.commit() is None
+        store.keep_up()
+    assert len(reads) > 10
+    assert set(reads.values()) == {1}
+    assert set(reads).isdisjoint(objects.names())
+    assert store.read_all() == b"".join(batch(offset) for offset in range(20))
+
+
+def test_a_small_object_of_very_many_entries_is_joined_in_parts(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    store: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tails, "_SMALL_OBJECTS", 2)
+    monkeypatch.setattr(sealing, "_MOST_ENTRIES", 2)
+    log = store.storage.log
+    for offset in range(4):
+        for partition_id in range(1, 9):
+            log.append(partition_id, offset, batch(offset))
+        assert store.commit() is None
+        store.keep_up()
+    # One is left, and of each other one four parts.
+    assert len(relayed.objects()) == 1 + 3 * 4
+    for partition_id in range(1, 9):
+        log._contents.cache.clear()
+        read = partial(log.read, partition_id, 0, 1 << 62, 1 << 62, True)
+        assert store.patiently(read) == BATCHES
 
 
 def test_the_object_of_a_commit_that_is_refused_is_given_up(

@@ -168,18 +168,28 @@ class Sealing:
         asking_of: Callable[[int], Ask] = partial(
             asking, execute, contents.runs, contents.tails, lambda: self._bucket
         )
+        most_bytes, most_entries = contents.tails.object_bytes, _MOST_ENTRIES
+        most_runs = _MOST_RUNS
         if small:
-            asking_of = SmallObjects(connection, self._bucket, small).asking
+            objects = SmallObjects(connection, self._bucket, small, _MOST_ENTRIES)
+            asking_of, sources = objects.asking, objects.numbers
+            # All that they have, also if each entry is a run.
+            most_bytes, most_entries = objects.size_bytes + 1, _MOST_ENTRIES + 1
+            most_runs = _MOST_ENTRIES
         parts: list[Part] = []
         data = ObjectData()
-        log_spans = islice(self._log_spans(sources), _MOST_RUNS)
+
+        def is_full() -> bool:
+            return len(data.data) >= most_bytes or len(data.entries) >= most_entries
+
+        log_spans = islice(self._log_spans(sources), most_runs)
         for partition_id, span in sorted(log_spans, key=_place):
-            if self._is_full(data):
+            if is_full():
                 break
             ask = asking_of(partition_id)
             before, left = len(data.data), span
-            while not self._is_full(data):
-                room = contents.tails.object_bytes - len(data.data)
+            while not is_full():
+                room = most_bytes - len(data.data)
                 try:
                     found = ask(questions.BATCHES, left, min(room, _READ_BYTES))
                 except (ObjectDamaged, TailGone) as error:
@@ -198,12 +208,6 @@ class Sealing:
             read = span._replace(end_offset=left.first_offset)
             parts.append(Part(partition_id, read, len(data.data) - before))
         return parts, data
-
-    def _is_full(self, data: ObjectData) -> bool:
-        return (
-            len(data.data) >= self._contents.tails.object_bytes
-            or len(data.entries) >= _MOST_ENTRIES
-        )
 
     def _log_spans(self, sources: Sequence[int]) -> Iterator[_LogSpan]:
         """Of tails to which nothing is appended any more."""

@@ -1,12 +1,13 @@
 """Small objects, as commits write them: read at once, to be put into a larger one.
 
-Each has entries of many logs: read by ranges it would take a request for each.
+Each has entries of many logs: read by ranges it would take a request for each. Only as many are
+read as one object takes wholly, so that each is read once.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 8
 
 _ENTRIES = """
-    select tail, partition_id, last_offset, position, size, crc, coalesce(times, '')
-    from ottla_object_entries where tail = any(%s) order by last_offset
+    select partition_id, last_offset, position, size, crc, coalesce(times, '')
+    from ottla_object_entries where tail = %s order by last_offset
 """
 
 
@@ -38,13 +39,17 @@ class _Place(NamedTuple):
 
 
 class SmallObjects:
-    def __init__(self, connection: Rows, bucket: Bucket, tails: Mapping[int, TailRow]) -> None:
-        """By number. Raises psycopg.Error or ObjectsFailed."""
+    def __init__(
+        self, connection: Rows, bucket: Bucket, tails: Mapping[int, TailRow], most_entries: int
+    ) -> None:
+        """By number. Those that are read have so many entries together, or it is one.
+
+        Raises psycopg.Error or ObjectsFailed.
+        """
         self._names = {number: one.object or "" for number, one in tails.items()}
         self._places: dict[tuple[int, int], list[_Place]] = defaultdict(list)
-        found = connection.execute(_ENTRIES, (list(tails),), prepare=False, binary=True)
-        for tail, partition_id, *place in found.fetchall():
-            self._places[tail, partition_id].append(_Place(*place))
+        self.numbers = self._chosen(connection, tails, most_entries)
+        self.size_bytes = sum(tails[number].written_bytes for number in self.numbers)
 
         def read(number: int) -> bytes | None:
             try:
@@ -53,7 +58,19 @@ class SmallObjects:
                 return None
 
         with ThreadPoolExecutor(_AT_ONCE, "ottla-small-objects") as threads:
-            self._data = dict(zip(tails, threads.map(read, tails), strict=True))
+            self._data = dict(zip(self.numbers, threads.map(read, self.numbers), strict=True))
+
+    def _chosen(self, connection: Rows, tails: Iterable[int], most_entries: int) -> tuple[int, ...]:
+        chosen: list[int] = []
+        for tail in tails:
+            rows = connection.execute(_ENTRIES, (tail,), prepare=False, binary=True).fetchall()
+            most_entries -= len(rows)
+            if chosen and most_entries < 0:
+                break
+            chosen.append(tail)
+            for partition_id, *place in rows:
+                self._places[tail, partition_id].append(_Place(*place))
+        return tuple(chosen)
 
     def asking(self, partition_id: int) -> Ask:
         """Only for their batches. What it returns raises TailGone and ObjectDamaged."""
