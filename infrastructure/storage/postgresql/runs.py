@@ -140,13 +140,17 @@ def until(runs: LogRuns, end_offset: int) -> LogRuns:
 
 def moved(runs: LogRuns, span: Span, log_end: int) -> LogRuns:
     """The entries of these offsets are in that tail now. `log_end` may be older than the runs."""
-    parts = [*spans(runs, 0, span.first_offset), span]
-    behind = list(spans(runs, span.end_offset))
+    tail, first_offset, end_offset = span
+    before = until(runs, first_offset)
+    if not before or before[-1].tail != tail:
+        before = (*before, Run(first_offset, tail))
     # No empty part at the end of the log. A run that begins there has entries.
-    if any(run.first_offset >= span.end_offset for run in runs) or span.end_offset < log_end:
-        parts += behind
-    joined: list[Run] = []
-    for part in parts:
-        if not joined or joined[-1].tail != part.tail:
-            joined.append(Run(part.first_offset, part.tail))
-    return tuple(joined)
+    if end_offset >= log_end and (not runs or runs[-1].first_offset < end_offset):
+        return before
+    at = _place_of(runs, end_offset)
+    behind = runs[at + 1 :]
+    if at >= 0 and runs[at].tail != tail:
+        behind = (Run(end_offset, runs[at].tail), *behind)
+    elif at < 0 and behind and behind[0].tail == tail:
+        behind = behind[1:]
+    return before + behind
