@@ -58,6 +58,8 @@ class Leadership:
         self._background = background
         self._node_id = placement.node_id
         self._is_stopping = False
+        #: So many standbys were promoted.
+        self._promotions = 0
         self._when_begun: list[Callable[[], None]] = []
         registrations.on_changed(self._registrations_changed)
         cluster_changes.on_promoted(self._promoted)
@@ -79,19 +81,32 @@ class Leadership:
         return begun
 
     def _begin(self) -> Job[None]:
-        raised: set[int] = set()
-        while not (self._placement.has_begun or self._placement.is_fenced):
-            if (yield from self._raise_epochs(raised)):
-                self._begun()
+        def waits() -> bool:
+            return not (self._placement.has_begun or self._placement.is_fenced)
+
+        if (yield from self._raise_all_epochs(waits)):
+            self._begun()
 
     def _promoted(self) -> None:
+        self._promotions += 1
         if self._placement.has_begun:
             self._background.start(self._go_on)
 
     def _go_on(self) -> Job[None]:
+        yield from self._raise_all_epochs(lambda: self._placement.has_begun)
+
+    def _raise_all_epochs(self, is_due: Callable[[], bool]) -> Job[bool]:
+        """False: it is not due any more. All again if a standby was promoted meanwhile."""
         raised: set[int] = set()
-        while self._placement.has_begun and not (yield from self._raise_epochs(raised)):
-            pass
+        promotions = self._promotions
+        while is_due():
+            is_done = yield from self._raise_epochs(raised)
+            if promotions != self._promotions:
+                promotions = self._promotions
+                raised.clear()
+            elif is_done:
+                return True
+        return False
 
     def _raise_epochs(self, raised: set[int]) -> Job[bool]:
         """Of a thousand partitions that are not among `raised`. True: these were the last."""

@@ -96,6 +96,35 @@ def test_after_a_failed_commit_it_raises_the_epochs_again(shared: SharedStore) -
     assert leaders(shared) == [(1, 0), (2, 1000), (3, 0)]
 
 
+def test_a_promotion_while_it_raises_the_epochs_raises_them_again(shared: SharedStore) -> None:
+    """The commit is in the next timeline, too, which may lack what others did after it."""
+    shared.topic("t", 3)
+    broker = shared.brokers[2]
+    broker.commit.hold()
+    broker.changes.promoted(1000)
+    shared.run()
+    assert broker.commit.under_way
+    broker.changes.promoted(2000)
+    broker.commit.let_go()
+    shared.run()
+    assert leaders(shared) == [(1, 0), (2, 2000), (3, 0)]
+
+
+def test_a_promotion_while_it_begins_raises_the_epochs_again(shared: SharedStore) -> None:
+    shared.topic("t", 3)
+    shared.brokers[2].commit.hold()
+    shared.members.late.add(1)
+    shared.members.fence(2)
+    shared.members.come_back(2)
+    shared.run()
+    broker = shared.brokers[2]
+    assert broker.commit.under_way and not broker.core.placement.has_begun
+    broker.changes.promoted(2000)
+    broker.commit.let_go()
+    shared.run()
+    assert leaders(shared)[1] == (2, 2000)
+
+
 def test_it_leads_nothing_before_the_epochs_are_durable(shared: SharedStore) -> None:
     topic = shared.topic("t", 3)
     shared.kill(2)
