@@ -63,18 +63,21 @@ class FakeCommit:
         done, self._done = self._done, None
         assert done is not None, "no commit is under way"
         if failure is None:
-            for change in self._held_changes:
-                change()
-            for partition_id, length in self._held_lengths.items():
-                self._store.lengthen(partition_id, -length)
-            for partition_id, count in self._held_drops.items():
-                self._store.staged_drops[partition_id] -= count
+            self._persist()
         else:
             self._store.forget()
         self._held_changes = []
         self._held_lengths = {}
         self._held_drops = {}
         done(failure)
+
+    def _persist(self) -> None:
+        for change in self._held_changes:
+            change()
+        for partition_id, length in self._held_lengths.items():
+            self._store.lengthen(partition_id, -length)
+        for partition_id, count in self._held_drops.items():
+            self._store.staged_drops[partition_id] -= count
 
     def close(self) -> None:
         self._store.forget()

@@ -57,6 +57,11 @@ class FakeMembers:
         del self.registered[node_id]
         self._changed()
 
+    def return_to(self, registered: dict[int, BrokerRegistration]) -> None:
+        """The store went back in time."""
+        self.registered = dict(registered)
+        self._changed()
+
     def is_fenced(self, node_id: int) -> bool:
         return node_id not in self.registered or self.registered[node_id].is_fenced
 

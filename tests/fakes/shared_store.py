@@ -7,7 +7,7 @@ changed, at the end of their pass, or when they get the right to change shared r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
@@ -15,26 +15,21 @@ from domain.cluster.nodes import Node
 from domain.errors import StorageFailed
 from domain.topics.topic import Topic
 from infrastructure.storage.engine import Storage, StorageInfo
-from infrastructure.storage.memory.state_store import MemoryStateStore
 from infrastructure.storage.memory.store import MemoryStore
-from infrastructure.storage.repositories.scopes import MARKERS
 from interfaces.kafka.connections.listener import Listener
 from interfaces.main.container.joining import announce
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FlakyLogStore, InProcessBroker
 from tests.fakes.client import LISTENER, FakeClient, FakeListener
 from tests.fakes.clock import FakeClock
-from tests.fakes.commit import Done, FakeCommit
+from tests.fakes.database import Database, Past
 from tests.fakes.logs import FakeRequestLog
 from tests.fakes.membership import FakeMembers, FakeMembership
 from tests.fakes.offset_requests import at, commit
 from tests.fakes.placement import FakePlacement
 from tests.fakes.sealed_log import FakeSealedLog
-
-Changed = Callable[[Sequence[bytes]], None]
-Row = tuple[str, bytes]
-
-FENCED = "another broker has ended the session of this one"
+from tests.fakes.shared_commit import SharedCommit
+from tests.fakes.store_view import SharedStateStore, StoreView
 
 
 class SharedStore:
@@ -46,6 +41,11 @@ class SharedStore:
         #: Who may change shared rows.
         self.holder: StoreView | None = None
         self.waiting: list[Pending[None]] = []
+        self.database = Database(self.data, self.members)
+        #: Of the newest timeline.
+        self.first_epoch = self.losses = 0
+        #: A broker, and how many commits it has repeated.
+        self.when_went_on: Callable[[SharedBroker, int], None] = lambda broker, repeated: None
 
     def start(self, node_id: int, rack: str | None = None, **settings: str) -> SharedBroker:
         if rack is not None:
@@ -96,100 +96,37 @@ class SharedStore:
 
     def release(self, view: StoreView) -> None:
         if self.holder is view:
-            self.holder = None
-            waiting, self.waiting = self.waiting, []
-            for one in waiting:
-                one.resolve(None)
+            self._release()
 
+    def _release(self) -> None:
+        self.holder = None
+        waiting, self.waiting = self.waiting, []
+        for one in waiting:
+            one.resolve(None)
 
-class StoreView(MemoryStore):
-    """The data, with the staged changes of one broker."""
+    def past(self) -> Past:
+        """What an asynchronous standby has from now on."""
+        for broker in self.brokers.values():
+            broker.commit.note_session()
+        return self.database.past()
 
-    __slots__ = ("changed", "followers", "is_over", "news", "shared", "wake")
+    def return_to(self, past: Past, first_epoch: int) -> None:
+        """That standby is promoted. Brokers notice it in their next pass, or before their next
+        commit: they go on with it, or their commits fail from then on.
+        """
+        self.database.return_to(past)
+        self.first_epoch = first_epoch
+        self.losses += 1
+        self._release()
+        for broker in self.brokers.values():
+            broker.commit.is_to_check = True
+            broker.store.wake()
+        self.members.return_to(past.registered)
 
-    def __init__(self, shared: SharedStore) -> None:
-        super().__init__()
-        self.partitions = shared.data.partitions
-        self.tables = shared.data.tables
-        self.keys = shared.data.keys
-        self.shared = shared
-        self.followers: dict[str, list[Changed]] = {}
-        #: Rows that the commit under way changes; rows that others have changed.
-        self.changed: list[Row] = []
-        self.news: list[Row] = []
-        self.is_over = False
-        self.wake: Callable[[], None] = lambda: None
-        shared.views.append(self)
-
-    def end(self) -> None:
-        self.is_over = True
-        self.shared.views.remove(self)
-
-    def publish(self) -> None:
-        changed, self.changed = self.changed, []
-        for other in self.shared.views:
-            if other is not self and changed:
-                other.news += changed
-                other.wake()
-
-    def learn(self) -> None:
-        """What others have changed."""
-        news, self.news = self.news, []
-        for table, calls in self.followers.items():
-            keys = list(dict.fromkeys(key for of, key in news if of == table))
-            for call in calls if keys else ():
-                call(keys)
-
-
-class SharedStateStore(MemoryStateStore):
-    __slots__ = ()
-
-    _store: StoreView
-
-    def _change(self, table: str, key: bytes, value: bytes | None) -> None:
-        if table == MARKERS and value is None:
-            assert self.get(table, key) is not None, "a marker is written twice"
-        super()._change(table, key, value)
-        self._store.changed.append((table, key))
-
-    def follow(self, table: str, changed: Changed) -> None:
-        self._store.followers.setdefault(table, []).append(changed)
-
-
-class SharedCommit(FakeCommit):
-    def __init__(self, view: StoreView, membership: FakeMembership) -> None:
-        super().__init__(view)
-        self._view = view
-        self._membership = membership
-        #: Changes of an ended session are staged, or in the commit under way.
-        self._is_void = False
-        membership.when_new_session = self._new_session
-        #: The commit with which the right to change shared rows ends.
-        self.ends_right = 0
-
-    def commit(self, done: Done, waits: bool = False) -> None:
-        number = self.count + 1
-
-        def ended(failure: StorageFailed | None) -> None:
-            if failure is None:
-                self._view.publish()
-                self._membership.committed()
-            if self.ends_right == number or failure is not None:
-                self._view.shared.release(self._view)
-            if not self._view.is_over:
-                done(failure)
-
-        super().commit(ended, waits)
-
-    def _finish(self, failure: StorageFailed | None) -> None:
-        has_session = self._view.shared.members.has_session(self._membership.node_id)
-        if self._is_void or not has_session:
-            failure = StorageFailed(FENCED)
-        self._is_void = False
-        super()._finish(failure)
-
-    def _new_session(self) -> None:
-        self._is_void = self.under_way or bool(self._view.staged)
+    @property
+    def over(self) -> list[int]:
+        """Brokers that do not go on: they have to start again."""
+        return [node_id for node_id, one in self.brokers.items() if one.commit.is_over]
 
 
 class SharedChanges:
@@ -200,7 +137,7 @@ class SharedChanges:
         self._commit = commit
         self._membership = membership
         self.checks = 0
-        self.first_epoch = self.losses = 0
+        self.first_epoch, self.losses = view.shared.first_epoch, view.shared.losses
         self._when_promoted: list[Callable[[], None]] = []
 
     def on_promoted(self, call: Callable[[], None]) -> None:
@@ -209,6 +146,7 @@ class SharedChanges:
     def promoted(self, first_epoch: int) -> None:
         """Without a loss."""
         self.first_epoch = first_epoch
+        self.losses += 1
         for call in self._when_promoted:
             call()
 
@@ -221,7 +159,8 @@ class SharedChanges:
             raise NotInMemory(pending)
         shared.holder = self._view
         self._commit.ends_right = self._commit.count + 1
-        self._view.learn()
+        self._commit.learn()
+        self._commit.timeline = shared.database.timeline
         self._membership.learn()
 
 
@@ -241,14 +180,19 @@ class SharedBroker(InProcessBroker):
         self.shared = shared
         self.membership = FakeMembership(shared.members, node_id)
         self.store = StoreView(shared)
-        self.commit = SharedCommit(self.store, self.membership)
+        self.commit = SharedCommit(self.store, shared.database, self.membership)
         self.changes = SharedChanges(self.store, self.commit, self.membership)
+        self.commit.when_goes_on = self._goes_on
         self.log = FlakyLogStore(self.store)
         self.sealed_log = FakeSealedLog(self.log)
         super().__init__(node_id=str(node_id), **settings)
         self.listener = SharedListener(self, node_id)
-        self.store.wake = lambda: self.scheduler.soon(self.store.learn)
+        self.store.wake = lambda: self.scheduler.soon(self.commit.learn)
         shared.brokers[node_id] = self
+
+    def _goes_on(self, repeated: int) -> None:
+        self.shared.when_went_on(self, repeated)
+        self.changes.promoted(self.shared.first_epoch)
 
     def _placement(self) -> FakePlacement:
         return None  # type: ignore[return-value]  # that of the store
@@ -276,7 +220,7 @@ class SharedBroker(InProcessBroker):
         found: Pending[bytes | StorageFailed | None] = Pending()
 
         def read() -> None:
-            row = self.store.tables.get(table, {}).get(key)
+            row = self.shared.data.tables.get(table, {}).get(key)
             self.scheduler.soon(lambda: found.resolve(row))
 
         self.scheduler.soon(read)
