@@ -1,5 +1,8 @@
 """Transactional producers of several brokers, which stop, die and come back, by a seed.
 
+The store goes back only to what lacks nothing that brokers share, and while all of them are alive:
+then nothing may be lost, and clients notice nothing.
+
 At the end each transaction is committed in all of its partitions, or in none, once in each; the
 offsets of a group are those of the last committed one.
 """
@@ -15,7 +18,7 @@ from infrastructure.storage.repositories.scopes import MARKERS
 from tests.fakes.batches import record_batch
 from tests.simulation.actors.transactional_client import Attempt, Outcome, TransactionalClient
 from tests.simulation.model import Violation
-from tests.simulation.several_brokers import HEADER_BYTES, SeveralBrokers
+from tests.simulation.several_brokers import HEADER_BYTES, NODES, SeveralBrokers
 
 CLIENTS = 3
 #: No transaction of the others times out.
@@ -25,9 +28,8 @@ SETTLING_STEPS = 20_000
 
 class ClusterTransactions(SeveralBrokers):
     partitions = 4
-    #: Clients do not know which of their transactions are lost.
-    goes_back = False
     steps = 3000
+    dies_share = 0.0
     mishap_share = 0.006
     settings: Mapping[str, str] = {
         "default_replication_factor": "2",
@@ -42,13 +44,50 @@ class ClusterTransactions(SeveralBrokers):
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.is_settling = False
+        self.refused_early = 0
         self.ended: Counter[Outcome] = Counter()
         self.clients = [
             TransactionalClient(self, number, LONG_TIMEOUT_MS if number else SHORT_TIMEOUT_MS)
             for number in range(CLIENTS)
         ]
-        more = ((self._client, 40), (self._pass, 30), (self._end_commit, 10))
+        more = (
+            (self._client, 40),
+            (self._pass, 30),
+            (self._end_commit, 10),
+            (self._replicate, 1),
+            (self._go_back, 3),
+        )
         self.actions += tuple(call for call, times in more for _ in range(times))
+
+    @property
+    def happened(self) -> Counter[str]:
+        ended = {f"{outcome.value} transactions": each for outcome, each in self.ended.items()}
+        ended["transactions that are refused before commits are repeated"] = self.refused_early
+        return super().happened + Counter(ended)
+
+    def _mishap(self) -> None:
+        # Who is fenced before it has noticed may lose what it has acknowledged.
+        if not self.notices:
+            super()._mishap()
+
+    @property
+    def notices(self) -> bool:
+        """The store went back, and a broker did not notice it yet."""
+        return any(one.commit.is_to_check for one in self.store.brokers.values())
+
+    def _go_back(self) -> None:
+        store, past = self.store, self.standby
+        all_live = len(store.brokers) == len(NODES) and not any(map(store.members.is_fenced, NODES))
+        if (
+            all_live
+            and past.seqs != store.database.seqs
+            and not self.notices
+            and not store.database.lacks_shared(past)
+        ):
+            super()._go_back()
+
+    def _start_again(self, node_id: int) -> None:
+        raise Violation(f"{node_id} starts again")
 
     def _client(self) -> None:
         self.random.choice(self.clients).step()

@@ -1,24 +1,26 @@
 """Several brokers over one store: they stop, are killed, paused past their lease and come back, and
 clients move leaders, by a seed.
 
-Commits take some time and may fail. A paused broker learns late that it was fenced, and goes on
-with what it led. Whoever finds a broker that leads appends there. Sometimes the store goes back to
-what an asynchronous standby has, and all brokers start again.
+Commits take some time and may fail, or are persisted, and their brokers learn it later. A paused
+broker learns late that it was fenced, and goes on with what it led. Whoever finds a broker that
+leads appends there. Sometimes the store goes back to what an asynchronous standby has. Brokers go
+on with it if they can repeat what it lacks; others start again.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
-from typing import NamedTuple
 
 from application.background.loaded import loaded
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import BrokerError, StorageFailed
-from infrastructure.storage.memory.store import MemoryStore
 from tests.fakes.batches import record_batch
 from tests.fakes.shared_store import SharedBroker, SharedStore
+from tests.simulation.acknowledged import Acknowledged
+from tests.simulation.group_offsets import GroupOffsets
 from tests.simulation.model import Violation
 
 NODES = (1, 2, 3)
@@ -30,59 +32,101 @@ SETTLES_MS = 5000
 TIMELINE_EPOCHS = 100_000
 
 
-class Standby(NamedTuple):
-    """The store at an earlier moment, and what was true then."""
-
-    data: MemoryStore
-    led: dict[tuple[int, int], int]
-    acknowledged: dict[tuple[int, int], str]
-    #: The leader epoch of each partition, or one before it.
-    epochs: dict[int, int]
-
-
 class SeveralBrokers:
     partitions = PARTITIONS
-    goes_back = True
     steps = STEPS
     mishap_share = 0.03
-    settings: Mapping[str, str] = {"default_replication_factor": "2"}
+    #: Of each broker, when the store goes back.
+    dies_share = 0.15
+    settings: Mapping[str, str] = {
+        "default_replication_factor": "2",
+        "offsets_topic": "on",
+        "offsets_topic_num_partitions": "3",
+        "transaction_state_log_num_partitions": "3",
+    }
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.random = Random(seed)
+        #: What happened.
+        self.log_lines: list[str] = []
+        self.step = 0
         self.store = SharedStore()
+        self.store.when_went_on = self._went_on
         for node_id in NODES:
             self.store.start(node_id, **self.settings)
         self.topic = self.store.topic("t", self.partitions)
         #: The node that led a partition in an epoch.
         self.led: dict[tuple[int, int], int] = {}
-        #: In these, or later ones, the store has lost records.
-        self.lost_epochs: dict[int, int] = {}
-        #: The record at an offset of a partition.
-        self.acknowledged: dict[tuple[int, int], str] = {}
+        #: Brokers that start after a loss lead in later epochs.
+        self.lost_epoch = -1
+        self.started_before: set[SharedBroker] = set()
+        #: By the places of records.
+        self.acknowledged = Acknowledged()
+        self.offsets = GroupOffsets(self)
         self.appended = self.lost = self.stops = self.fences = self.asked = self.went_back = 0
+        #: Commits whose outcome was not known; that were lost and repeated; brokers that went on,
+        #: and that did not.
+        self.open = self.repeated = self.went_on = self.started_again = 0
         self.promotions = 0
-        self.standby = self._copied()
+        #: How soon the standby has what brokers share: nothing can be repeated without it.
+        self.shared_share = self.random.choice((0.0, 0.3))
+        self._replicate()
         self.actions: tuple[Callable[[], None], ...] = (
             *([self._append] * 12),
             *([self._pass] * 12),
             *([self._time] * 6),
             *([self._hold] * 4),
             *([self._ask] * 3),
+            *([self.offsets.step] * 6),
+            *([self._lose_response] * 2),
             self._end_commit,
             self._fail,
-            *([self._replicate] * self.goes_back),
+            self._replicate,
             self._promote,
         )
 
     def run(self) -> None:
-        for _ in range(self.steps):
+        for step in range(self.steps):
+            self.step = step
             if self.random.random() < self.mishap_share:
                 self._mishap()
             else:
                 self.random.choice(self.actions)()
+            for node_id in self.store.over:
+                if self.random.random() < 0.1:
+                    self._start_again(node_id)
+            lacks_shared = self.store.database.version != self.standby.version
+            if lacks_shared and self.random.random() < self.shared_share:
+                self._replicate()
             self._check_leaders()
+        self._log("settles")
         self._settle()
         self._check_logs()
+
+    @property
+    def happened(self) -> Counter[str]:
+        return Counter(
+            {
+                "acknowledged records": len(self.acknowledged.values),
+                "records and offsets that the store has lost, before they are repeated": (
+                    self.acknowledged.lost + self.offsets.acknowledged.lost
+                ),
+                "records of failed commits": self.lost,
+                "commits whose outcome is not known": self.open,
+                "brokers that stop": self.stops,
+                "brokers that are fenced": self.fences,
+                "requests to move leaders": self.asked,
+                "leader epochs": len(self.led),
+                "promotions of a standby that lacks commits": self.went_back,
+                "commits that are repeated": self.repeated,
+                "brokers that go on with it": self.went_on,
+                "brokers that start again": self.started_again,
+            }
+        )
+
+    def _log(self, event: str) -> None:
+        self.log_lines.append(f"{self.step:5} {event}")
 
     def _any(self) -> SharedBroker:
         return self.random.choice(list(self.store.brokers.values()))
@@ -99,15 +143,21 @@ class SeveralBrokers:
         if not isinstance(appended, BrokerError):
             self.appended += 1
             place = self.topic.partition_ids[index], appended.base_offset
-            broker.core.commits.wait(partial(self._ended, place, record))
+            broker.core.commits.wait(partial(self._ended, broker, place, record))
 
-    def _ended(self, place: tuple[int, int], record: str, failure: StorageFailed | None) -> None:
+    def _ended(
+        self,
+        broker: SharedBroker,
+        place: tuple[int, int],
+        record: str,
+        failure: StorageFailed | None,
+    ) -> None:
         if failure is not None:
             self.lost += 1
-        elif place in self.acknowledged:
+        elif place in self.acknowledged.values:
             raise Violation(f"two records at {place}")
         else:
-            self.acknowledged[place] = record
+            self.acknowledged.add(broker, place, record)
 
     def _pass(self) -> None:
         self._any().scheduler.run_pass()
@@ -125,6 +175,14 @@ class SeveralBrokers:
         else:
             commit.holding = False
 
+    def _lose_response(self) -> None:
+        """The broker learns what has become of its commit when it ends."""
+        broker = self._any()
+        if broker.commit.under_way and not broker.commit.is_answered:
+            broker.commit.lose_response()
+            self.open += 1
+            self._log(f"{broker.config.node_id} does not know the outcome of its commit")
+
     def _fail(self) -> None:
         commit = self._any().commit
         if commit.under_way:
@@ -135,6 +193,7 @@ class SeveralBrokers:
         moves = broker.broker.topics.replicas
         place = "t", self.topic.partition_ids.index(partition_id)
         self.asked += 1
+        self._log(f"{broker.config.node_id} is asked to move {place}")
         ask: Callable[[], object] = partial(moves.elect, [place], True, 50)
         if self.random.random() >= 0.5:
             count = self.random.choice((1, 2))
@@ -144,7 +203,7 @@ class SeveralBrokers:
     def _mishap(self) -> None:
         living = [each for each in self.store.brokers if not self.store.members.is_fenced(each)]
         others = [each for each in NODES if each not in living]
-        if self.goes_back and self.random.random() < 0.1:
+        if self.random.random() < 0.1:
             self._go_back()
             return
         if others and self.random.random() < 0.6:
@@ -153,18 +212,23 @@ class SeveralBrokers:
             self.random.choice((self._kill, self._stop, self._pause))(self.random.choice(living))
 
     def _come_back(self, node_id: int) -> None:
-        if node_id in self.store.brokers:
+        self._log(f"{node_id} comes back")
+        if node_id in self.store.over:
+            self._start_again(node_id)
+        elif node_id in self.store.brokers:
             self.store.members.come_back(node_id)
         else:
             self.store.start(node_id, **self.settings)
 
     def _kill(self, node_id: int) -> None:
         """The last commit may be durable without a response."""
+        self._log(f"{node_id} is killed")
         self.store.kill(node_id, persists=self.random.random() < 0.5)
         if self.random.random() < 0.7:  # else it starts before its lease is over
             self._fence(node_id)
 
     def _stop(self, node_id: int) -> None:
+        self._log(f"{node_id} stops")
         broker = self.store.brokers[node_id]
         broker.broker.hand_over_all()
         self.stops += 1
@@ -180,37 +244,50 @@ class SeveralBrokers:
 
     def _fence(self, node_id: int) -> None:
         self.fences += 1
+        self._log(f"{node_id} is fenced")
         self.store.members.fence(node_id)
 
     def _promote(self) -> None:
         """A synchronous standby: nothing is lost."""
-        self.promotions += 1
+        self._log("a synchronous standby is promoted")
+        self.store.first_epoch = self._next_timeline()
         for broker in self.store.brokers.values():
-            broker.changes.promoted(self.promotions * TIMELINE_EPOCHS)
+            broker.changes.promoted(self.store.first_epoch)
 
-    def _copied(self) -> Standby:
-        data = MemoryStore()
-        data.take_over(self.store.data)
-        brokers = self.store.brokers.values()
-        epochs = {
-            each: max(one.leader(each)[1] for one in brokers) for each in self.topic.partition_ids
-        }
-        return Standby(data, dict(self.led), dict(self.acknowledged), epochs)
+    def _next_timeline(self) -> int:
+        self.promotions += 1
+        return self.promotions * TIMELINE_EPOCHS
 
     def _replicate(self) -> None:
-        self.standby = self._copied()
+        self.standby = self.store.past()
+        self.acknowledged.copied()
+        self.offsets.acknowledged.copied()
 
     def _go_back(self) -> None:
-        """Brokers notice that the store lacks their commits, and start again."""
+        """An asynchronous standby: brokers may die with the server."""
+        for node_id in list(self.store.brokers):
+            if len(self.store.brokers) > 1 and self.random.random() < self.dies_share:
+                self._kill(node_id)
+        self._log("the store goes back")
         self.went_back += 1
-        brokers = list(self.store.brokers)
-        for node_id in brokers:
-            self.store.kill(node_id, persists=self.random.random() < 0.5)
-        self.store.data.take_over(self.standby.data)
-        self.led, self.acknowledged = dict(self.standby.led), dict(self.standby.acknowledged)
-        self.lost_epochs = self.standby.epochs
-        for node_id in brokers:
-            self._come_back(node_id)
+        self.acknowledged.went_back()
+        self.offsets.went_back()
+        self.started_before = set(self.store.brokers.values())
+        self.lost_epoch = max((epoch for _, epoch in self.led), default=-1)
+        self.store.return_to(self.standby, self._next_timeline())
+
+    def _went_on(self, broker: SharedBroker, repeated: int) -> None:
+        self._log(f"{broker.config.node_id} goes on, and repeats {repeated} commits")
+        self.went_on += 1
+        self.repeated += repeated
+        self.acknowledged.went_on(broker)
+        self.offsets.acknowledged.went_on(broker)
+
+    def _start_again(self, node_id: int) -> None:
+        self._log(f"{node_id} starts again")
+        self.started_again += 1
+        self.store.kill(node_id)
+        self.store.start(node_id, **self.settings)
 
     # ---- what must be true
 
@@ -219,13 +296,18 @@ class SeveralBrokers:
             for node_id, broker in self.store.brokers.items():
                 leader = broker.core.placement.leader(partition_id)
                 if leader.node_id == node_id and not self.store.members.is_fenced(node_id):
-                    if leader.epoch <= self.lost_epochs.get(partition_id, -1):
+                    is_new = broker not in self.started_before
+                    if is_new and leader.epoch <= self.lost_epoch:
                         raise Violation(f"{node_id} leads {partition_id} in the lost {leader}")
                     before = self.led.setdefault((partition_id, leader.epoch), node_id)
                     if before != node_id:
                         raise Violation(f"{before} and {node_id} lead {partition_id} in {leader}")
 
     def _settle(self) -> None:
+        for broker in self.store.brokers.values():
+            broker.commit.learn()
+        for node_id in self.store.over:
+            self._start_again(node_id)
         for node_id in NODES:
             if self.store.members.is_fenced(node_id) or node_id not in self.store.brokers:
                 self._come_back(node_id)
@@ -238,6 +320,8 @@ class SeveralBrokers:
             seen = {one.leader(partition_id) for one in self.store.brokers.values()}
             if len(seen) != 1 or min(seen)[0] not in NODES:
                 raise Violation(f"leaders of {partition_id}: {seen}")
+            if min(seen)[1] < self.store.first_epoch:
+                raise Violation(f"{seen} of {partition_id} is of an earlier timeline")
             if self._registration(partition_id).is_reassigned:
                 raise Violation(f"{partition_id} is reassigned still")
 
@@ -259,6 +343,7 @@ class SeveralBrokers:
                     raise Violation(f"{partition_id} has another batch at {offset}")
                 epoch = batch_epoch
                 found[partition_id, offset] = batch[HEADER_BYTES:]
+        self.offsets.check()
         for place, record in self.acknowledged.items():
             if found.get(place) != bytes(record_batch([record]))[HEADER_BYTES:]:
                 raise Violation(f"the acknowledged record {record} is not at {place}")

@@ -40,7 +40,7 @@ OF_PARTITIONS = ("partitions", "producers", "aborted")
 class Fate:
     """The result of one commit."""
 
-    __slots__ = ("delay_ms", "dies", "fails", "persists")
+    __slots__ = ("delay_ms", "dies", "fails", "late_ms", "persists")
 
     def __init__(
         self, delay_ms: int = 0, fails: bool = False, dies: bool = False, persists: bool = True
@@ -50,6 +50,8 @@ class Fate:
         #: The process dies in the commit, which is persisted or not (`persists`).
         self.dies = dies
         self.persists = persists
+        #: The broker learns it so much later than others: the response was lost.
+        self.late_ms = 0
 
 
 class Place(NamedTuple):
@@ -311,6 +313,14 @@ class SimulatedStore:
             done(StorageFailed("the disk is full"))
             return
         self._persist(changes)
+        if fate.late_ms:
+            self.under_way = []
+            self._loop.after_ms(fate.late_ms, lambda: self._answer(done))
+        else:
+            done(None)
+
+    def _answer(self, done: Done) -> None:
+        self.under_way = None
         done(None)
 
     def _tear(self, changes: list[Change]) -> None:

@@ -1,54 +1,75 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from application.state.catalog import Catalog
 from domain.cluster.registration import PartitionRegistration
-from tests.fakes.commit import FakeCommit
-from tests.fakes.shared_store import SharedCommit
-from tests.simulation.model import Violation
-from tests.simulation.several_brokers import SeveralBrokers
+from domain.errors import StorageFailed
+from infrastructure.storage.postgresql.lost_commits import LostCommits
+from tests.fakes.shared_commit import SharedCommit
+from tests.simulation.seeds import SeedFailed, run_worlds
 
-
-def run(seeds: range) -> Counter[str]:
-    happened: Counter[str] = Counter()
-    for seed in seeds:
-        world = SeveralBrokers(seed)
-        world.run()
-        happened.update(
-            acknowledged=len(world.acknowledged),
-            lost=world.lost,
-            stops=world.stops,
-            fences=world.fences,
-            asked=world.asked,
-            epochs=len(world.led),
-            went_back=world.went_back,
-        )
-    return happened
+WORLD = "several_brokers"
 
 
 def test_every_acknowledged_record_is_in_one_log_and_each_epoch_has_one_leader() -> None:
-    happened = run(range(45))
-    assert happened["acknowledged"] > 1000 and happened["lost"] > 50
-    assert min(happened[each] for each in ("stops", "fences", "asked", "epochs", "went_back")) > 50
+    happened = run_worlds(WORLD, range(45))
+    assert happened["acknowledged records"] > 600 and happened["records of failed commits"] > 50
+    often = (
+        "brokers that stop",
+        "brokers that are fenced",
+        "requests to move leaders",
+        "leader epochs",
+        "promotions of a standby that lacks commits",
+        "commits whose outcome is not known",
+        "brokers that go on with it",
+        "brokers that start again",
+    )
+    assert min(happened[each] for each in often) > 30
+    assert happened["commits that are repeated"] > 10
 
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("first", range(10_000, 11_200, 300))
+def test_more_seeds(first: int) -> None:
+    run_worlds(WORLD, range(first, first + 300))
+
+
+def forgetful(self: SharedCommit, failure: StorageFailed | None) -> None:
+    """The client is told that it failed, and the broker gives the offsets again."""
+    if self._is_persisted:
+        self._is_persisted, failure = False, StorageFailed("the connection is lost")
+    finish(self, failure)
+
+
+finish = SharedCommit._finish
 
 FAULTS = (
     "the store does not fence",
     "a leader does not drop its state",
     "a start does not raise the epoch",
+    "a commit whose response is lost counts as failed",
+    "lost commits are not repeated",
+    "commits are repeated although others lack their changes",
 )
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == FAULTS[0]:
-        monkeypatch.setattr(SharedCommit, "_finish", FakeCommit._finish)
+        monkeypatch.setattr(SharedCommit, "_refusal", lambda self: None)
+    elif fault == FAULTS[1]:
+        monkeypatch.setattr(Catalog, "_leaders_changed", lambda self, partition_ids: None)
     elif fault == FAULTS[2]:
         monkeypatch.setattr(PartitionRegistration, "raised", lambda self: self)
+    elif fault == FAULTS[3]:
+        monkeypatch.setattr(SharedCommit, "_finish", forgetful)
+    elif fault == FAULTS[4]:
+        monkeypatch.setattr(LostCommits, "repeat", lambda self, connection, fence, newest: "")
     else:
-        monkeypatch.setattr(Catalog, "_leaders_changed", lambda self, partition_ids: None)
-    with pytest.raises(Violation):
-        run(range(100))
+        monkeypatch.setattr(LostCommits, "lacks_shared", lambda self, connection: False)
+        monkeypatch.setattr(LostCommits, "_is_own", lambda self, connection, lost: True)
+    with pytest.raises(SeedFailed) as found:
+        run_worlds(WORLD, range(100))
+    print(f"{fault}: {found.value.seed}: {found.value.failure}")

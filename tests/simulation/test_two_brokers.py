@@ -1,33 +1,33 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from application.state.catalog import Catalog
-from tests.simulation.model import Violation
-from tests.simulation.two_brokers import FencedFate, TwoBrokers
+from tests.simulation.seeds import SeedFailed, run_worlds
+from tests.simulation.two_brokers import FencedFate
 
-
-def run(seeds: range) -> Counter[str]:
-    happened: Counter[str] = Counter()
-    for seed in seeds:
-        world = TwoBrokers(seed)
-        world.run()
-        happened.update(moves=world.moves, fenced=world.fenced)
-    return happened
+WORLD = "two_brokers"
+FAULTS = "a leader does not drop its state", "the store does not fence"
 
 
 def test_a_partition_that_moves_has_every_record_exactly_once() -> None:
-    happened = run(range(30))
-    assert happened["moves"] > 100 and happened["fenced"] > 10
+    happened = run_worlds(WORLD, range(30))
+    assert happened["moves"] > 100 and happened["commits that fail"] > 10
+    assert happened["commits whose outcome is known late"] > 50
 
 
-@pytest.mark.parametrize("fault", ["a leader does not drop its state", "the store does not fence"])
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("first", range(10_000, 10_800, 200))
+def test_more_seeds(first: int) -> None:
+    run_worlds(WORLD, range(first, first + 200))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_moving_partitions_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if fault == "the store does not fence":
-        monkeypatch.setattr(FencedFate, "fails", False)
-    else:
+    if fault == FAULTS[0]:
         monkeypatch.setattr(Catalog, "_leaders_changed", lambda self, partition_ids: None)
-    with pytest.raises(Violation):
-        run(range(30))
+    else:
+        monkeypatch.setattr(FencedFate, "fails", False)
+    with pytest.raises(SeedFailed, match="Violation"):
+        run_worlds(WORLD, range(30))

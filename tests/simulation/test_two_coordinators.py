@@ -1,42 +1,43 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from application.groups.moves import GroupMoves
-from tests.simulation.model import Violation
-from tests.simulation.two_coordinators import SessionFate, TwoCoordinators
+from tests.simulation.seeds import SeedFailed, run_worlds
+from tests.simulation.two_coordinators import SessionFate
 
-
-def run(seeds: range) -> Counter[str]:
-    happened: Counter[str] = Counter()
-    for seed in seeds:
-        world = TwoCoordinators(seed)
-        world.run()
-        happened.update(moves=world.moves, fenced=world.fenced, generations=len(world.generations))
-    return happened
+WORLD = "two_coordinators"
+FAULTS = (
+    "nothing is dropped and loaded",
+    "nothing is loaded",
+    "the store does not fence",
+)
 
 
 def test_groups_that_move_keep_their_generations_and_offsets() -> None:
-    happened = run(range(15))
-    assert happened["moves"] > 100 and happened["fenced"] > 30
-    assert happened["generations"] > 50
+    happened = run_worlds(WORLD, range(15))
+    assert happened["moves"] > 100 and happened["commits that fail"] > 30
+    assert happened["generations of the classic group"] > 50
+    assert happened["commits whose outcome is known late"] > 50
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("first", range(10_000, 10_300, 100))
+def test_more_seeds(first: int) -> None:
+    run_worlds(WORLD, range(first, first + 100))
 
 
 def nothing(self: object, moved: object) -> None: ...
 
 
-@pytest.mark.parametrize(
-    "fault",
-    ["nothing is dropped and loaded", "nothing is loaded", "the store does not fence"],
-)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_moving_groups_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if fault == "the store does not fence":
+    if fault == FAULTS[2]:
         monkeypatch.setattr(SessionFate, "fails", False)
     else:
         monkeypatch.setattr(GroupMoves, "gained", nothing)
-    if fault == "nothing is dropped and loaded":
+    if fault == FAULTS[0]:
         monkeypatch.setattr(GroupMoves, "lost", nothing)
-    with pytest.raises(Violation):
-        run(range(15))
+    with pytest.raises(SeedFailed, match="Violation"):
+        run_worlds(WORLD, range(15))

@@ -1,12 +1,14 @@
 """Two brokers over one store: the leadership of a partition moves between them, by a seed.
 
 A broker knows when its own lease ends, and learns late of a new one. Its earlier commits may end
-after that: the store refuses batches of an old epoch, as a shared store has to. A producer and a
-consumer follow metadata.
+after that: the store refuses batches of an old epoch, as a shared store has to. Others may have
+been persisted, and the broker learns it when another one leads. A producer and a consumer follow
+metadata.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -40,6 +42,8 @@ TRY_AGAIN = {STORAGE, NOT_LEADER, FENCED, UNKNOWN_EPOCH}
 NODES = [Node(each, None, {LISTENER: (f"192.0.2.{each}", 9092)}) for each in (1, 2)]
 #: How long a commit takes.
 DELAYS_MS = (0, 0, 2, 9)
+#: How much later than others its broker knows it.
+LATE_MS = (*[0] * 9, 20)
 
 
 class FencedFate(Fate):
@@ -47,8 +51,11 @@ class FencedFate(Fate):
 
     __slots__ = ("_changes", "_truth")
 
-    def __init__(self, changes: list[Change], truth: dict[int, Leader], delay_ms: int) -> None:
+    def __init__(
+        self, changes: list[Change], truth: dict[int, Leader], delay_ms: int, late_ms: int
+    ) -> None:
         self.delay_ms = delay_ms
+        self.late_ms = late_ms
         self.dies = False
         self._changes = changes
         self._truth = truth
@@ -84,8 +91,15 @@ class BrokerOfTwo(InProcessBroker):
         return Storage(store, store, store, info)
 
     def fate(self, changes: list[Change]) -> Fate:
-        delay_ms = self.world.random.choice(DELAYS_MS) if self.world.truth else 0
-        return FencedFate(changes, self.world.truth, delay_ms)
+        return FencedFate(changes, self.world.truth, *self._times_ms())
+
+    def _times_ms(self) -> tuple[int, int]:
+        random = self.world.random
+        if not self.world.truth:
+            return 0, 0
+        delay_ms, late_ms = random.choice(DELAYS_MS), random.choice(LATE_MS)
+        self.world.open += bool(late_ms)
+        return delay_ms, late_ms
 
     def called(self) -> None: ...
 
@@ -212,7 +226,11 @@ class TwoBrokers:
         self.random = Random(seed)
         self.disk = Disk()
         self.truth: dict[int, Leader] = {}
-        self.fenced = self.moves = 0
+        self.fenced = self.moves = self.open = 0
+        self.seed = seed
+        self.step = 0
+        #: What happened.
+        self.log_lines: list[str] = []
         first = BrokerOfTwo(self, 1)
         topic = first.topic("t")
         self.partition_id = topic.partition_ids[0]
@@ -225,7 +243,8 @@ class TwoBrokers:
         self.consumer = Consumer(self)
 
     def run(self) -> None:
-        for _ in range(PATIENCE_STEPS):
+        for step in range(PATIENCE_STEPS):
+            self.step = step
             if self.producer.acknowledged >= RECORDS and self.consumer.read >= RECORDS:
                 break
             self._step()
@@ -236,6 +255,16 @@ class TwoBrokers:
         if unacknowledged not in (0, 1):
             raise Violation(f"{unacknowledged} batches too many")
 
+    @property
+    def happened(self) -> Counter[str]:
+        return Counter(
+            {
+                "moves": self.moves,
+                "commits that fail": self.fenced,
+                "commits whose outcome is known late": self.open,
+            }
+        )
+
     def _step(self) -> None:
         chance = self.random.random()
         node_id = self.random.choice((1, 2))
@@ -243,6 +272,7 @@ class TwoBrokers:
         if chance < 0.02:
             self._move()
         elif chance < 0.08 and self._news[node_id]:
+            self.log_lines.append(f"{self.step:5} {node_id} learns {self._news[node_id][0]}")
             broker.placement.move(self.partition_id, self._news[node_id].pop(0))
         elif chance < 0.4:
             broker.scheduler.run_pass()
@@ -256,6 +286,7 @@ class TwoBrokers:
         after = Leader(3 - before.node_id, before.epoch + 1)
         self.truth[self.partition_id] = after
         self.moves += 1
+        self.log_lines.append(f"{self.step:5} {after}, after {before}")
         self._news[before.node_id].clear()
         self.brokers[before.node_id].placement.move(self.partition_id, after)
         self._news[after.node_id].append(after)

@@ -7,6 +7,7 @@ the other one learns later that it coordinates.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -30,7 +31,7 @@ from tests.fakes.structs import request_for
 from tests.simulation.disk import Change, Disk
 from tests.simulation.model import Violation
 from tests.simulation.store import Fate
-from tests.simulation.two_brokers import DELAYS_MS, BrokerOfTwo
+from tests.simulation.two_brokers import BrokerOfTwo
 
 CLASSIC, CONSUMER = "c", "d"
 MEMBERS = 3
@@ -52,8 +53,9 @@ class SessionFate(Fate):
 
     __slots__ = ("_broker", "_session")
 
-    def __init__(self, broker: Coordinator, session: int, delay_ms: int) -> None:
+    def __init__(self, broker: Coordinator, session: int, delay_ms: int, late_ms: int) -> None:
         self.delay_ms = delay_ms
+        self.late_ms = late_ms
         self.dies = False
         self._broker = broker
         self._session = session
@@ -82,8 +84,7 @@ class Coordinator(BrokerOfTwo):
     def fate(self, changes: list[Change]) -> Fate:
         session = self.session if self._oldest is None else self._oldest
         self._oldest = None
-        delay_ms = self.world.random.choice(DELAYS_MS) if self.world.truth else 0
-        return SessionFate(self, session, delay_ms)
+        return SessionFate(self, session, *self._times_ms())
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:
         super().failed(under_way, behind)
@@ -318,7 +319,11 @@ class TwoCoordinators:
         self.random = Random(seed)
         self.disk = Disk()
         self.truth: dict[int, Leader] = {}
-        self.fenced = self.moves = 0
+        self.fenced = self.moves = self.open = 0
+        self.seed = seed
+        self.step = 0
+        #: What happened.
+        self.log_lines: list[str] = []
         first = Coordinator(self, 1)
         self.topic_id = first.topic("t", MEMBERS).topic_id
         first.core.cluster_changes.check()
@@ -347,11 +352,23 @@ class TwoCoordinators:
         self.generations[generation] = leader, members or known_members
 
     def run(self) -> None:
-        for _ in range(PATIENCE_STEPS):
+        for step in range(PATIENCE_STEPS):
+            self.step = step
             if all(one.is_done for one in self.members):
                 return
             self._step()
         raise Violation(f"{[one.acknowledged for one in self.members]} offsets only")
+
+    @property
+    def happened(self) -> Counter[str]:
+        return Counter(
+            {
+                "moves": self.moves,
+                "commits that fail": self.fenced,
+                "commits whose outcome is known late": self.open,
+                "generations of the classic group": len(self.generations),
+            }
+        )
 
     def _step(self) -> None:
         chance = self.random.random()
@@ -360,6 +377,7 @@ class TwoCoordinators:
         if chance < 0.003:
             self._move(self.random.choice(self._partitions))
         elif chance < 0.04 and self._news[node_id]:
+            self.log_lines.append(f"{self.step:5} {node_id} learns {self._news[node_id][0]}")
             broker.placement.move_all(dict([self._news[node_id].pop(0)]))
         elif chance < 0.4:
             broker.scheduler.run_pass()
@@ -373,6 +391,7 @@ class TwoCoordinators:
         after = Leader(3 - before.node_id, before.epoch + 1)
         self.truth[partition_id] = after
         self.moves += 1
+        self.log_lines.append(f"{self.step:5} {partition_id}: {after}, after {before}")
         loser = self.brokers[before.node_id]
         loser.session += 1
         news = self._news[before.node_id]

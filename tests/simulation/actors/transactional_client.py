@@ -32,6 +32,8 @@ OF_COORDINATORS = {14, 15, 16, 51}
 OF_LEADERS = {5, 6, 19, 56}
 #: The transaction has timed out.
 FENCED = {47, 48, 49, 90}
+#: What a leader says that reads the transaction before its coordinator has repeated lost commits.
+NOT_REPEATED_YET = {48}
 #: Steps until a response is taken as lost.
 PATIENCE = 100
 LOST_SHARE, RESTARTED_SHARE = 0.03, 0.02
@@ -78,6 +80,8 @@ class TransactionalClient:
         self._next = next(self._life)
         self._pending: tuple[SharedBroker, FakeClient] | None = None
         self._left = 0
+        #: The store went back, and a broker did not notice it yet: since the request was sent.
+        self._may_be_behind = False
 
     # ---- one request at a time
 
@@ -89,6 +93,7 @@ class TransactionalClient:
             return
         broker, client = self._pending
         self._left -= 1
+        self._may_be_behind |= self.world.notices
         responses = client.responses()
         is_there = self.world.store.brokers.get(broker.config.node_id) is broker
         if responses and self.random.random() >= LOST_SHARE:
@@ -109,6 +114,7 @@ class TransactionalClient:
         client = broker.client()
         client.send(request, version)
         self._pending, self._left = (broker, client), PATIENCE
+        self._may_be_behind = self.world.notices
 
     def _resume(self, response: Any) -> None:
         self._pending = None
@@ -129,6 +135,9 @@ class TransactionalClient:
             if not codes:
                 return response
             if codes & fenced:
+                raise Restarted
+            if codes == NOT_REPEATED_YET and self._may_be_behind:
+                self.world.refused_early += 1
                 raise Restarted
             if response is not None and codes - again:
                 raise Violation(f"{self.transactional_id}: {type(request).__name__}: {codes}")

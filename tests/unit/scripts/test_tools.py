@@ -80,6 +80,8 @@ def test_a_wrong_argument_of_the_benchmarks_is_an_error_of_one_line(command: str
     ("command", "last_line"),
     [
         ("simulate --seed 185", "seed 185: passed after "),
+        ("simulate --world two_brokers --seed 185", "seed 185: passed after "),
+        ("simulate --world several_brokers --seed 185", "seed 185: passed after "),
         pytest.param("fuzz --seed 17", "500 frames in ", marks=pytest.mark.long),
     ],
 )
