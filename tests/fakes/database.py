@@ -23,6 +23,10 @@ from tests.fakes.membership import FakeMembers
 Key = tuple[str, bytes]
 
 
+def changes_shared_rows(rows: Collection[Key]) -> bool:
+    return any(is_shared(table) for table, _ in rows)
+
+
 class Past(NamedTuple):
     data: MemoryStore
     registered: dict[int, BrokerRegistration]

@@ -11,7 +11,13 @@ from collections.abc import Callable
 from domain.errors import StorageFailed
 from infrastructure.storage.postgresql.fence import Fence
 from tests.fakes.commit import Done, FakeCommit
-from tests.fakes.database import Database, KnownContents, RepeatedCommits, StagedChanges
+from tests.fakes.database import (
+    Database,
+    KnownContents,
+    RepeatedCommits,
+    StagedChanges,
+    changes_shared_rows,
+)
 from tests.fakes.membership import FakeMembership
 from tests.fakes.store_view import StoreView
 
@@ -122,7 +128,7 @@ class SharedCommit(FakeCommit):
             return StorageFailed(LOST)
         if self._is_void or not self._database.members.has_session(self._node_id):
             return StorageFailed(FENCED)
-        if self._staged().changes_shared_rows and (
+        if changes_shared_rows(self._held_rows) and (
             self._held_timeline != self._database.timeline
             or self._contents.version != self._database.version
         ):
@@ -136,10 +142,21 @@ class SharedCommit(FakeCommit):
 
     def learn(self) -> None:
         self._check()
-        # Otherwise after the outcome of its own change.
-        if not self.is_over and not (self.under_way and self._staged().changes_shared_rows):
+        # Otherwise after the outcome of its own change, which was decided on what it knew.
+        if not self.is_over and not self._changes_shared:
             self._contents.learn()
             self._view.learn()
+
+    def may_change(self) -> None:
+        """This broker has the right to change shared rows."""
+        if not changes_shared_rows(self._view.staged_rows):
+            self.timeline = self._database.timeline
+
+    @property
+    def _changes_shared(self) -> bool:
+        return changes_shared_rows(self._view.staged_rows) or (
+            self.under_way and changes_shared_rows(self._held_rows)
+        )
 
     def note_session(self) -> None:
         """A database of this moment knows it."""

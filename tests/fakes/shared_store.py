@@ -160,7 +160,7 @@ class SharedChanges:
         shared.holder = self._view
         self._commit.ends_right = self._commit.count + 1
         self._commit.learn()
-        self._commit.timeline = shared.database.timeline
+        self._commit.may_change()
         self._membership.learn()
 
 

@@ -33,7 +33,7 @@ OF_LEADERS = {5, 6, 19, 56}
 #: The transaction has timed out.
 FENCED = {47, 48, 49, 90}
 #: What a leader says that reads the transaction before its coordinator has repeated lost commits.
-NOT_REPEATED_YET = {48}
+NOT_REPEATED_YET = {47, 48, 49}
 #: Steps until a response is taken as lost.
 PATIENCE = 100
 LOST_SHARE, RESTARTED_SHARE = 0.03, 0.02
@@ -136,7 +136,7 @@ class TransactionalClient:
                 return response
             if codes & fenced:
                 raise Restarted
-            if codes == NOT_REPEATED_YET and self._may_be_behind:
+            if codes <= NOT_REPEATED_YET and self._may_be_behind:
                 self.world.refused_early += 1
                 raise Restarted
             if response is not None and codes - again:
