@@ -58,8 +58,9 @@ class FakeMembers:
         self._changed()
 
     def return_to(self, registered: dict[int, BrokerRegistration]) -> None:
-        """The store went back in time."""
+        """The store went back in time. With their next connections all brokers learn it."""
         self.registered = dict(registered)
+        self.late.clear()
         self._changed()
 
     def is_fenced(self, node_id: int) -> bool:
