@@ -80,8 +80,9 @@ class TransactionalClient:
         self._next = next(self._life)
         self._pending: tuple[SharedBroker, FakeClient] | None = None
         self._left = 0
-        #: The store went back, and a broker did not notice it yet: since the request was sent.
-        self._may_be_behind = False
+        #: When the request was sent: whether a broker had not noticed that the store went back, and
+        #: how often it had gone back.
+        self._sent_at = False, 0
 
     # ---- one request at a time
 
@@ -93,7 +94,6 @@ class TransactionalClient:
             return
         broker, client = self._pending
         self._left -= 1
-        self._may_be_behind |= self.world.notices
         responses = client.responses()
         is_there = self.world.store.brokers.get(broker.config.node_id) is broker
         if responses and self.random.random() >= LOST_SHARE:
@@ -114,7 +114,7 @@ class TransactionalClient:
         client = broker.client()
         client.send(request, version)
         self._pending, self._left = (broker, client), PATIENCE
-        self._may_be_behind = self.world.notices
+        self._sent_at = self.world.notices, self.world.went_back
 
     def _resume(self, response: Any) -> None:
         self._pending = None
@@ -136,7 +136,8 @@ class TransactionalClient:
                 return response
             if codes & fenced:
                 raise Restarted
-            if codes <= NOT_REPEATED_YET and self._may_be_behind:
+            may_be_behind = self._sent_at != (False, self.world.went_back)
+            if codes <= NOT_REPEATED_YET and may_be_behind:
                 self.world.refused_early += 1
                 raise Restarted
             if response is not None and codes - again:
