@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from application.groups.offsets import Offsets
 from application.groups.registry import Groups
@@ -62,5 +61,8 @@ class DeleteGroupsService:
         if partitions:
             self._offsets.delete(group_id, partitions, ignore)
         self._groups.apply(group_id, group.deletion())
-        log = partial(self._events.info, "group_deleted", group=group_id, reason=reason)
+
+        def log() -> None:
+            self._events.info("group_deleted", group=group_id, reason=reason)
+
         self._groups.runtime.when_durable(group_id, if_durable(log))

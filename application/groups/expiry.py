@@ -83,12 +83,15 @@ class OffsetExpiry:
                     break
         offsets += self._remove(group_id, expired)
         if offsets:
-            log = partial(self._events.info, "offsets_expired", group=group_id, offsets=offsets)
+            log = partial(self._log_expired, group_id, offsets)
             self._offsets.runtime.when_durable(group_id, if_durable(log))
         is_unused = group.is_empty and not self._offsets.has_any(group_id)
         if is_unused and self._groups.find(group_id) is group:
             self._delete_groups.remove(group, "expired")
         yield SLICE
+
+    def _log_expired(self, group_id: str, offsets: int) -> None:
+        self._events.info("offsets_expired", group=group_id, offsets=offsets)
 
     def _remove(self, group_id: str, expired: list[OffsetWrite]) -> int:
         if expired:
