@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from contextlib import closing
@@ -16,6 +17,8 @@ from tests.e2e.groups.churn.watcher import CoordinatorNotAvailable, fetched_offs
 from tests.e2e.load import Acknowledged
 
 PAUSE_S = 0.01
+#: The response of OffsetFetch is an error, and the assignment has changed since the request.
+_FORGOTTEN = "Offset fetch error for 0 partition(s)"
 BATCH = 20
 
 
@@ -24,6 +27,19 @@ def commit_the_start(address: Address, group: str, topic: str, partitions: int) 
     with closing(Consumer({"bootstrap.servers": address.bootstrap, "group.id": group})) as client:
         first = [TopicPartition(topic, index, 0) for index in range(partitions)]
         client.commit(offsets=first, asynchronous=False)
+
+
+class _Forgotten(logging.Handler):
+    """Finds out that the client has forgotten to ask for offsets again (librdkafka #5586): it reads
+    nothing from then on.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_noticed = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.is_noticed |= _FORGOTTEN in record.getMessage()
 
 
 class GroupReader(threading.Thread):
@@ -35,8 +51,10 @@ class GroupReader(threading.Thread):
         if protocol == "classic":
             settings |= {"session.timeout.ms": 2000, "heartbeat.interval.ms": 100}
         quick = QUICK | {"bootstrap.servers": address.bootstrap, "fetch.wait.max.ms": 20}
-        self._consumer = Consumer(quick | settings | {"enable.auto.commit": False})
+        self._settings = quick | settings | {"enable.auto.commit": False, "debug": "cgrp"}
         self._topic, self._enough = topic, threading.Event()
+        #: Consumers that had to be replaced.
+        self.replaced = 0
         #: Read, and not yet committed.
         self._ends: dict[int, int] = {}
         self.values: list[str] = []
@@ -46,9 +64,19 @@ class GroupReader(threading.Thread):
         self.resets: list[str] = []
 
     def run(self) -> None:
-        with closing(self._consumer) as consumer:
+        while not self._enough.is_set():
+            self._read()
+
+    def _read(self) -> None:
+        forgotten = _Forgotten()
+        logger = logging.Logger("librdkafka")
+        logger.addHandler(forgotten)
+        with closing(Consumer(self._settings | {"logger": logger})) as consumer:
             consumer.subscribe([self._topic], on_revoke=self._on_gone, on_lost=self._on_gone)
             while not self._enough.is_set():
+                if forgotten.is_noticed:
+                    self.replaced += 1
+                    return
                 for record in consumer.consume(BATCH, 0.05):
                     if record.error() is not None:
                         self._noticed(record.error().name())

@@ -110,6 +110,11 @@ class History:
         return sum(map(len, self._acknowledged.values()))
 
     @property
+    def without_offset(self) -> int:
+        """Further records that are acknowledged."""
+        return sum(map(len, self._somewhere.values()))
+
+    @property
     def epochs(self) -> int:
         return len(self._leaders)
 

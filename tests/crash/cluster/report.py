@@ -94,10 +94,12 @@ def _summary(torture: Torture, lines: list[str]) -> list[str]:
         f"seed {torture.seed}: {torture.kinds.total()} faults in {torture.elapsed_s:.0f} s: "
         + ", ".join(f"{count} {kind}" for kind, count in torture.kinds.most_common()),
         f"{history.acknowledgements} acknowledged records, {history.epochs} leader "
-        f"epochs, {sum(one.commits.count for one in torture.readers)} commits of members, "
-        f"{polls} polls, {late} responses of leaders of the past",
+        f"epochs, {sum(one.commits.count for one in torture.readers)} commits of members, of which "
+        f"{sum(one.replaced for one in torture.readers)} were replaced, {polls} polls, {late} "
+        "responses of leaders of the past",
         ", ".join(f"{one.count} of {one._name}" for one in torture.senders)
-        + f", {history.sent_again} sent again in a new epoch of the producer",
+        + f", {history.sent_again} sent again in a new epoch of the producer, "
+        f"{history.without_offset} acknowledged without an offset",
         *torture.transactions.summary,
         f"longest silence {max(one.longest_s for one in torture.senders):.1f} s",
         "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),
