@@ -27,7 +27,10 @@ def torture(**changed: Any) -> Torture:
             _group=group,
             polls=4,
             late=1,
-            _readers=[SimpleNamespace(commits=SimpleNamespace(count=count)) for count in (0, 5)],
+            _readers=[
+                SimpleNamespace(commits=SimpleNamespace(count=count), replaced=count // 5)
+                for count in (0, 5)
+            ],
         )
         for group in ("classic", "consumer")
     ]
@@ -48,7 +51,7 @@ def torture(**changed: Any) -> Torture:
         "offsets": watchers,
         "leaders": SimpleNamespace(polls=9, late=2),
         "live": SimpleNamespace(positions=[3, 0]),
-        "history": SimpleNamespace(acknowledgements=3, epochs=2, sent_again=0),
+        "history": SimpleNamespace(acknowledgements=3, epochs=2, sent_again=0, without_offset=1),
         "machines": SimpleNamespace(
             stopped=Counter({STAGED: 2}), missed=Counter({SENT: 1}), ended=["broker 1, -6"]
         ),
@@ -65,9 +68,9 @@ def test_a_run_is_reported() -> None:
     assert report.events == {ABORTED: 1, STOPS[STAGED]: 2}
     assert report.lines == [
         "seed 7: 2 faults in 60 s: 2 SIGKILL",
-        "3 acknowledged records, 2 leader epochs, 10 commits of members, 17 polls, "
-        "4 responses of leaders of the past",
-        "3 of i, 0 sent again in a new epoch of the producer",
+        "3 acknowledged records, 2 leader epochs, 10 commits of members, of which 2 were replaced, "
+        "17 polls, 4 responses of leaders of the past",
+        "3 of i, 0 sent again in a new epoch of the producer, 1 acknowledged without an offset",
         "2 of t",
         "longest silence 0.5 s",
         "events: 2 broker_started, 2 a line that is no JSON",
