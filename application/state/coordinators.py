@@ -95,7 +95,7 @@ class Coordinators:
 
         The Java client and librdkafka 2.16 (its issue 5586) would never repeat the request after
         CoordinatorNotAvailable: a member would end, or read nothing. Raises NotCoordinator or
-        CoordinatorLoadInProgress, which clients repeat.
+        CoordinatorLoadInProgress, which Java repeats, and librdkafka the latter.
         """
         try:
             self.check_here(key)
