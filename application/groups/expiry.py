@@ -15,7 +15,7 @@ from application.groups.registry import Groups
 from application.ports.clock import Clock
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetWrite
-from application.state.runtime import if_durable, ignore
+from application.state.runtime import if_durable
 from domain.configs.broker import BrokerConfig
 from domain.groups.group import Group
 from domain.groups.offsets import counts_from, is_expired
@@ -61,7 +61,8 @@ class OffsetExpiry:
 
     def _expire_group(self, group: Group, now_ms: int) -> Job[None]:
         group_id = group.group_id
-        offsets = 0
+        #: Of each write that is durable.
+        removed: list[int] = []
         expired: list[OffsetWrite] = []
         current_topic, retained_from = None, None
         for checked, (topic, partition) in enumerate(self._offsets.partitions(group_id), 1):
@@ -75,28 +76,29 @@ class OffsetExpiry:
             ):
                 expired.append((group_id, topic, partition, None))
             if checked % OFFSETS_PER_STEP == 0 or len(expired) == ROWS_PER_STEP:
-                offsets += self._remove(group_id, expired)
+                self._remove(group_id, expired, removed)
                 yield SLICE
                 # Members may have joined or left during the slice.
                 expired, current_topic = [], None
                 if self._groups.find(group_id) is not group:
                     break
-        offsets += self._remove(group_id, expired)
-        if offsets:
-            log = partial(self._log_expired, group_id, offsets)
-            self._offsets.runtime.when_durable(group_id, if_durable(log))
+        self._remove(group_id, expired, removed)
+        self._offsets.runtime.when_durable(
+            group_id, lambda _: self._log_removed(group_id, sum(removed))
+        )
         is_unused = group.is_empty and not self._offsets.has_any(group_id)
         if is_unused and self._groups.find(group_id) is group:
             self._delete_groups.remove(group, "expired")
         yield SLICE
 
-    def _log_expired(self, group_id: str, offsets: int) -> None:
-        self._events.info("offsets_expired", group=group_id, offsets=offsets)
+    def _log_removed(self, group_id: str, offsets: int) -> None:
+        if offsets:
+            self._events.info("offsets_expired", group=group_id, offsets=offsets)
 
-    def _remove(self, group_id: str, expired: list[OffsetWrite]) -> int:
+    def _remove(self, group_id: str, expired: list[OffsetWrite], removed: list[int]) -> None:
         if expired:
-            self._offsets.persist(group_id, expired, ignore)
-        return len(expired)
+            then = if_durable(partial(removed.append, len(expired)))
+            self._offsets.persist(group_id, expired, then)
 
     def _counts_from(self, group: Group, topic: str) -> int | None:
         if self._offsets.has_pending_commit(group.group_id):

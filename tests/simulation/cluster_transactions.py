@@ -1,7 +1,7 @@
 """Transactional producers of several brokers, which stop, die and come back, by a seed.
 
 The store goes back only to what lacks nothing that brokers share, and while all of them are alive:
-then nothing may be lost, and clients notice nothing but refusals of early batches, which are counted.
+then nothing may be lost. Clients notice nothing but refusals of early batches, which are counted.
 
 At the end each transaction is committed in all of its partitions, or in none, once in each; the
 offsets of a group are those of the last committed one.

@@ -193,6 +193,16 @@ def test_an_expired_group_has_a_line() -> None:
     assert fake.events.of("group_deleted") == [{"group": "g", "reason": "expired"}]
 
 
+def test_expired_offsets_are_counted_once_they_are_durable() -> None:
+    fake = expiring(2)
+    persist(fake, 0, 1)
+    fake.scheduler.advance(59_000)
+    fake.commit.fail_next()
+    fake.scheduler.advance(6_000)
+    assert fake.commit.failures == []
+    assert fake.events.of("offsets_expired") == [{"group": "g", "offsets": 2}]
+
+
 def test_expired_offsets_of_a_group_have_one_line() -> None:
     fake = expiring(500)
     persist(fake, *range(400))
