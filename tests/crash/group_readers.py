@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Self
 
@@ -17,8 +19,17 @@ from tests.e2e.groups.churn.watcher import CoordinatorNotAvailable, fetched_offs
 from tests.e2e.load import Acknowledged
 
 PAUSE_S = 0.01
-#: The response of OffsetFetch is an error, and the assignment has changed since the request.
-_FORGOTTEN = "Offset fetch error for 0 partition(s)"
+#: An OffsetFetch has failed as a whole: librdkafka looks for the coordinator, but does not ask for
+#: the offsets again. If the coordinator loads, only because the assignment has changed. No other
+#: error of a broker is excused.
+_FORGOTTEN = re.compile(
+    r"Offset fetch error for 0 partition\(s\):"
+    r" (Broker: (?:Not coordinator|Coordinator (?:load in progress|not available)))$"
+)
+#: Without a response, only because the assignment has changed.
+_FORGOTTEN_WITHOUT_RESPONSE = re.compile(
+    "Offset fetch error: (Local: (?:Broker transport failure|Timed out(?: in queue)?))$"
+)
 BATCH = 20
 
 
@@ -29,17 +40,21 @@ def commit_the_start(address: Address, group: str, topic: str, partitions: int) 
         client.commit(offsets=first, asynchronous=False)
 
 
-class _Forgotten(logging.Handler):
-    """Finds out that the client has forgotten to ask for offsets again (librdkafka #5586): it reads
-    nothing from then on.
+def forgotten_after(line: str) -> str | None:
+    """The error after which a client, by its log, does not ask for its offsets again: it reads
+    nothing from then on (librdkafka #5586).
     """
+    found = _FORGOTTEN.search(line) or _FORGOTTEN_WITHOUT_RESPONSE.search(line)
+    return found and found[1]
 
+
+class _Forgotten(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
-        self.is_noticed = False
+        self.error: str | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.is_noticed |= _FORGOTTEN in record.getMessage()
+        self.error = self.error or forgotten_after(record.getMessage())
 
 
 class GroupReader(threading.Thread):
@@ -53,8 +68,8 @@ class GroupReader(threading.Thread):
         quick = QUICK | {"bootstrap.servers": address.bootstrap, "fetch.wait.max.ms": 20}
         self._settings = quick | settings | {"enable.auto.commit": False, "debug": "cgrp"}
         self._topic, self._enough = topic, threading.Event()
-        #: Consumers that had to be replaced.
-        self.replaced = 0
+        #: Consumers that had to be replaced, by the error.
+        self.replaced: Counter[str] = Counter()
         #: Read, and not yet committed.
         self._ends: dict[int, int] = {}
         self.values: list[str] = []
@@ -74,8 +89,9 @@ class GroupReader(threading.Thread):
         with closing(Consumer(self._settings | {"logger": logger})) as consumer:
             consumer.subscribe([self._topic], on_revoke=self._on_gone, on_lost=self._on_gone)
             while not self._enough.is_set():
-                if forgotten.is_noticed:
-                    self.replaced += 1
+                if forgotten.error is not None:
+                    self.replaced[forgotten.error] += 1
+                    self._ends.clear()
                     return
                 for record in consumer.consume(BATCH, 0.05):
                     if record.error() is not None:
@@ -109,6 +125,10 @@ class GroupReader(threading.Thread):
     def stop(self) -> None:
         self._enough.set()
         self.join()
+
+
+def all_replaced(readers: Iterable[GroupReader]) -> Counter[str]:
+    return sum((one.replaced for one in readers), Counter())
 
 
 class OffsetsWatcher(threading.Thread):

@@ -10,10 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.crash.cluster.load import wait_for
 from tests.crash.database import Database
-from tests.crash.group_readers import GroupReader, OffsetsWatcher, commit_the_start
+from tests.crash.group_readers import (
+    GroupReader,
+    OffsetsWatcher,
+    all_replaced,
+    commit_the_start,
+)
 from tests.crash.test_postgresql import kill
-from tests.e2e.broker_process import BrokerProcess, environment, wait_until
+from tests.e2e.broker_process import PATIENCE_S, BrokerProcess, environment
 from tests.e2e.conftest import new_topic
 from tests.e2e.groups.numbers import Numbers
 from tests.e2e.groups.settings import ARGUMENTS
@@ -53,13 +59,15 @@ def test_committed_offsets_never_go_back(
             # Records whose acknowledgement was lost are there twice.
             with broker.connect() as client:
                 ends = {(topic, at): client.end_offset(topic, at) for at in range(PARTITIONS)}
-            wait_until(lambda: watcher.wrong or watcher.newest == ends)
+            is_at_the_end = wait_for(lambda: watcher.wrong or watcher.newest == ends, PATIENCE_S)
             for one in readers:
                 one.stop()
-        assert watcher.wrong == []
+        replaced = all_replaced(everyone)
+        assert watcher.wrong == [], replaced
+        assert is_at_the_end, (watcher.newest, ends, replaced)
         assert watcher.polls > 10 * faults
         assert [one.resets for one in everyone if one.resets] == []
         read = {value for one in everyone for value in one.values}
-        assert read == set(numbers.all())
+        assert read == set(numbers.all()), replaced
         assert broker.terminate() == 0
     assert "storage_failed" not in broker.log(1 << 20)

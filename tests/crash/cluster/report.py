@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.crash.cluster.attempts import Outcome
 from tests.crash.cluster.stopping import POINTS
+from tests.crash.group_readers import all_replaced
 
 if TYPE_CHECKING:
     from tests.crash.cluster.run import Torture
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 #: An error of the code that a fault is patched into, or of the patch: see tests/simulation/.
 OUTDATED = re.compile(r"\b(TypeError|AttributeError|ImportError|ModuleNotFoundError|NameError)\b")
 ABORTED = "aborted transactions"
+#: A run has four members, and about 40 faults.
+MOST_REPLACED = 20
 STOPS = {point: f"stops at {point}" for point in POINTS}
 
 
@@ -50,6 +53,9 @@ def report_of(torture: Torture, findings: list[str]) -> Report:
     ends = Counter(
         one.outcome for sender in torture.transactions.senders for one in sender.attempts
     )
+    replaced = all_replaced(torture.readers)
+    if replaced.total() > MOST_REPLACED:
+        findings = [*findings, f"members replaced too often: {counted(replaced)}"]
     happened = {STOPS[point]: count for point, count in torture.machines.stopped.items()}
     return Report(
         torture.seed,
@@ -92,17 +98,21 @@ def _summary(torture: Torture, lines: list[str]) -> list[str]:
     history, machines = torture.history, torture.machines
     return [
         f"seed {torture.seed}: {torture.kinds.total()} faults in {torture.elapsed_s:.0f} s: "
-        + ", ".join(f"{count} {kind}" for kind, count in torture.kinds.most_common()),
+        + counted(torture.kinds),
         f"{history.acknowledgements} acknowledged records, {history.epochs} leader "
-        f"epochs, {sum(one.commits.count for one in torture.readers)} commits of members, of which "
-        f"{sum(one.replaced for one in torture.readers)} were replaced, {polls} polls, {late} "
-        "responses of leaders of the past",
+        f"epochs, {sum(one.commits.count for one in torture.readers)} commits of members, "
+        f"{polls} polls, {late} responses of leaders of the past",
+        f"members replaced: {counted(all_replaced(torture.readers)) or 'none'}",
         ", ".join(f"{one.count} of {one._name}" for one in torture.senders)
         + f", {history.sent_again} sent again in a new epoch of the producer, "
         f"{history.without_offset} acknowledged without an offset",
         *torture.transactions.summary,
         f"longest silence {max(one.longest_s for one in torture.senders):.1f} s",
-        "events: " + ", ".join(f"{count} {event}" for event, count in events.most_common(12)),
+        f"events: {counted(events, 12)}",
         *(f"did not stop at {point}: {count}" for point, count in machines.missed.items()),
         *(f"ended by itself: {line}" for line in machines.ended),
     ]
+
+
+def counted(counts: Counter[str], most: int | None = None) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.most_common(most))

@@ -6,11 +6,14 @@ from collections import Counter
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from tests.crash.cluster.attempts import Attempt, Outcome
-from tests.crash.cluster.report import ABORTED, STOPS, Report, report_of
+from tests.crash.cluster.report import ABORTED, MOST_REPLACED, STOPS, Report, report_of
 from tests.crash.cluster.run import ONE_AT_A_TIME, SENDERS, Torture
 from tests.crash.cluster.stopping import SENT, STAGED
 
+NOT_COORDINATOR = "Broker: Not coordinator"
 QUIET = '{"event":"broker_started"}'
 
 
@@ -28,7 +31,10 @@ def torture(**changed: Any) -> Torture:
             polls=4,
             late=1,
             _readers=[
-                SimpleNamespace(commits=SimpleNamespace(count=count), replaced=count // 5)
+                SimpleNamespace(
+                    commits=SimpleNamespace(count=count),
+                    replaced=Counter({NOT_COORDINATOR: count // 5}),
+                )
                 for count in (0, 5)
             ],
         )
@@ -68,8 +74,9 @@ def test_a_run_is_reported() -> None:
     assert report.events == {ABORTED: 1, STOPS[STAGED]: 2}
     assert report.lines == [
         "seed 7: 2 faults in 60 s: 2 SIGKILL",
-        "3 acknowledged records, 2 leader epochs, 10 commits of members, of which 2 were replaced, "
-        "17 polls, 4 responses of leaders of the past",
+        "3 acknowledged records, 2 leader epochs, 10 commits of members, 17 polls, 4 responses of "
+        "leaders of the past",
+        f"members replaced: 2 {NOT_COORDINATOR}",
         "3 of i, 0 sent again in a new epoch of the producer, 1 acknowledged without an offset",
         "2 of t",
         "longest silence 0.5 s",
@@ -98,6 +105,17 @@ def test_clients_that_did_nothing_are_named() -> None:
         "records that were read committed",
         "questions for leaders",
     ]
+
+
+@pytest.mark.parametrize("count", [MOST_REPLACED, MOST_REPLACED + 1])
+def test_members_are_replaced_for_so_long(count: int) -> None:
+    """An error of brokers may look like one of the client."""
+    often = SimpleNamespace(
+        commits=SimpleNamespace(count=1), replaced=Counter({NOT_COORDINATOR: count})
+    )
+    report = report_of(torture(readers=[often]), [])
+    finding = f"members replaced too often: {count} {NOT_COORDINATOR}"
+    assert report.findings == [finding] * (count > MOST_REPLACED)
 
 
 def test_errors_of_a_patch_are_named() -> None:
