@@ -45,10 +45,10 @@ def main() -> int:
             for line in report.idle:
                 say(f"  NO {line}")
             if report.outdated:
-                say(f"  THE FAULT IS OUTDATED: {report.outdated[0][:600]}")
-            if report.findings or report.idle:
+                what = "THE FAULT IS OUTDATED" if options.broken else "AN ERROR IN THE CODE"
+                say(f"  {what}: {report.outdated[0][:600]}")
+            if not report.is_good:
                 broken.append(seed)
-            if report.findings:
                 say(f"  its logs are in {folder}")
             left -= max(report.faults, 1)
             seed += 1

@@ -41,6 +41,10 @@ class Report(NamedTuple):
         return self.kinds.total()
 
     @property
+    def is_good(self) -> bool:
+        return not (self.findings or self.idle or self.outdated)
+
+    @property
     def idle(self) -> list[str]:
         """A run without them shows nothing."""
         return [what for what, count in self.load.items() if not count]

@@ -191,14 +191,13 @@ class Torture:
 
     # ---- faults
 
-    def run(self, faults: int = 0, seconds: float = 0.0) -> Report:
-        """So many faults, or for so long."""
-        until = time.monotonic() + seconds
+    def run(self, faults: int) -> Report:
+        """So many, or one more."""
         others = OF_THE_BUCKET if self.bucket else {}
         if self._has_own_server:
             others = others | OF_ITS_OWN_SERVER
         for at_once in schedule(self.seed, NODE_IDS, others):
-            if self.kinds.total() >= faults if faults else time.monotonic() >= until:
+            if self.kinds.total() >= faults:
                 break
             self._happen(at_once)
             if self._is_broken():
@@ -349,8 +348,7 @@ def tortured(
     server: Postgres | None,
     folder: Path,
     seed: int,
-    faults: int = 0,
-    seconds: float = 0.0,
+    faults: int,
     prints: Callable[[str], None] = lambda _: None,
     program: Sequence[str] = (),
     has_objects: bool = False,
@@ -358,9 +356,9 @@ def tortured(
 ) -> Report:
     """Its folder stays if anything is wrong."""
     with Torture(server, folder, seed, prints, program, has_objects, has_clients) as torture:
-        report = torture.run(faults, seconds)
+        report = torture.run(faults)
         if torture.bucket is not None:
             report.lines.append(f"{len(torture.bucket.objects.names())} objects")
-    if not report.findings:
+    if report.is_good:
         shutil.rmtree(folder, ignore_errors=True)
     return report

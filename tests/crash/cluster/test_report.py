@@ -71,6 +71,7 @@ def test_a_run_is_reported() -> None:
     assert report.faults == 2
     assert report.idle == []
     assert report.outdated == ()
+    assert not report.is_good
     assert report.events == {ABORTED: 1, STOPS[STAGED]: 2}
     assert report.lines == [
         "seed 7: 2 faults in 60 s: 2 SIGKILL",
@@ -97,7 +98,9 @@ def test_clients_that_did_nothing_are_named() -> None:
             summary=[],
         ),
     )
-    assert report_of(idle, []).idle == [
+    report = report_of(idle, [])
+    assert not report.is_good
+    assert report.idle == [
         "records of i",
         "records of java",
         "transactions of t",
@@ -122,7 +125,10 @@ def test_errors_of_a_patch_are_named() -> None:
     line = '{"event":"commit_failed","error":"A commit ended with TypeError(1)"}'
     report = report_of(torture(log_lines=lambda node_id: iter([QUIET, line][:node_id])), [])
     assert report.outdated == (line,)
-    assert Report(1, [], Counter(), []).idle == []
+    assert not report.is_good
+    good = Report(1, [], Counter(), [])
+    assert good.idle == []
+    assert good.is_good
 
 
 def test_one_producer_has_one_request_at_a_time() -> None:
