@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from application.partitions.init_producer_id import BLOCK_SIZE
 from application.ports.pending import Pending
 from domain.errors import StorageFailed
+from infrastructure.storage.engine import Storage
 from infrastructure.storage.repositories.cluster_repository import StoredClusterRepository
-from tests.fakes.broker import FakeBroker
+from tests.fakes.broker import FakeBroker, InProcessBroker
 from tests.fakes.following_brokers import FollowingBrokers
 
 Outcomes = list[int | StorageFailed]
 
 
-def request_id(fake: FakeBroker, outcomes: Outcomes) -> None:
+def request_id(fake: InProcessBroker, outcomes: Outcomes) -> None:
     producer_id = fake.broker.messages.init_producer_id.new_producer_id()
     if isinstance(producer_id, Pending):
         producer_id.then(outcomes.append)
@@ -89,6 +92,22 @@ def test_after_a_loss_ids_are_above_all_that_were_given_before(losses: int, firs
         request_id(two.second, outcomes)
         two.run()
     assert outcomes == [0, *range(first, first + BLOCK_SIZE + 1)]
+
+
+class Restored(InProcessBroker):
+    """After a power cut that may have lost what was acknowledged."""
+
+    def _storage(self, url: str, flush: str) -> Storage:
+        storage = super()._storage(url, flush)
+        return replace(storage, info=storage.info._replace(losses=1))
+
+
+def test_after_a_power_cut_ids_are_above_all_that_were_given_before() -> None:
+    restored, outcomes = Restored(), Outcomes()
+    request_id(restored, outcomes)
+    restored.run()
+    assert outcomes == [1 << 32]
+    restored.close()
 
 
 def test_two_brokers_take_their_blocks_in_turn() -> None:
