@@ -10,6 +10,7 @@ from typing import NamedTuple
 #: As they are printed.
 LOST, DOUBLED, REORDERED = "lost record", "doubled record", "reordered records"
 DIFFERENT, UNSENT = "different values at one offset", "a record that was not sent"
+NO_OFFSET = "acknowledged without an offset"
 WENT_BACK, TWO_LEADERS = "went back", "two leaders in one epoch"
 EPOCH_FELL, GAP = "leader epochs fall in a log", "gap in a log"
 MOST_FINDINGS = 5
@@ -64,9 +65,14 @@ class History:
             self._sent[partition].add(value)
 
     def acknowledged(self, partition: int, offset: int, value: str) -> None:
-        """A negative offset: the client has learned from a later response that it is there."""
+        """A negative offset: an idempotent client has learned from a later response that it is
+        there.
+        """
         if offset < 0:
-            self._somewhere[partition].add(value)
+            with self._lock:
+                self._somewhere[partition].add(value)
+            if value.partition(":")[0] not in self._idempotent:
+                self._found(NO_OFFSET, f"{partition}: {value}")
             return
         with self._lock:
             before = self._acknowledged[partition].setdefault(offset, value)

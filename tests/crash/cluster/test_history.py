@@ -10,6 +10,7 @@ from tests.crash.cluster.history import (
     EPOCH_FELL,
     GAP,
     LOST,
+    NO_OFFSET,
     REORDERED,
     TWO_LEADERS,
     UNSENT,
@@ -57,6 +58,12 @@ def test_a_record_without_an_offset_is_looked_for() -> None:
     one.acknowledged(0, -1, "i:1")
     assert one.findings({0: log("i:0", "i:1")}) == []
     assert kinds(one.findings({0: log("i:0")})) == {LOST}
+
+
+def test_a_plain_producer_gets_an_offset_with_each_acknowledgement() -> None:
+    one = history("i:0")
+    one.acknowledged(0, -1, "p:0")
+    assert kinds(one.findings({0: log("i:0", "p:0")})) == {NO_OFFSET}
 
 
 @pytest.mark.parametrize(
