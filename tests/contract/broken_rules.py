@@ -22,6 +22,7 @@ from infrastructure.storage.postgresql import session, statement, writer
 from infrastructure.storage.postgresql.fence import Fence
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.session import Session
+from tests.crash.cluster.broken import fence_of_any_session, take_of_any_session
 
 Patch = pytest.MonkeyPatch
 #: Notes that the fault was passed.
@@ -33,9 +34,6 @@ _FAILED = 'StorageFailed("PostgreSQL cannot be reached")'
 _LOST = "                self._problem = error\n"
 _KNOWN = "                    if is_open and found == self._seq + 1:\n"
 _VOID = "                    is_open = False\n"
-_WHOSE = "node_id = %(node)s and session = any(%(own)s)"
-_WHICH = "ctid = %b::text::tid and node_id = %b and session = %b and seq = %b"
-_ANY = "(true or ctid = %b::text::tid) and node_id = %b and (true or session = %b or seq = %b)"
 
 
 def _changed(patch: Patch, passed: Passed, old: str, new: str) -> None:
@@ -56,9 +54,7 @@ def _indented(lines: str, columns: int) -> str:
 
 
 def takes_a_session_after_its_own_was_ended(patch: Patch, passed: Passed) -> None:
-    assert _WHOSE in session._TAKE, "outdated"
-    take = session._TAKE.replace(_WHOSE, "node_id = %(node)s and (true or session = any(%(own)s))")
-    patch.setattr(session, "_TAKE", take)
+    patch.setattr(session, "_TAKE", take_of_any_session())
     resume = Session._resume
 
     def noted(self: Session) -> int | None:
@@ -81,7 +77,6 @@ def has_the_session_of_the_moment_of_sending(patch: Patch, passed: Passed) -> No
 
 
 def ignores_the_fence(patch: Patch, passed: Passed) -> None:
-    assert _WHICH in statement.FENCE, "outdated"
     text = statement._text.__wrapped__
 
     def noted(used: tuple[str, ...], tail: int, old_tail: int) -> str:
@@ -89,7 +84,7 @@ def ignores_the_fence(patch: Patch, passed: Passed) -> None:
         return text(used, tail, old_tail)
 
     patch.setattr(statement, "_text", noted)
-    patch.setattr(statement, "FENCE", statement.FENCE.replace(_WHICH, _ANY))
+    patch.setattr(statement, "FENCE", fence_of_any_session())
 
 
 # ---- rule 2

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import wraps
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from infrastructure.storage.postgresql import statement
 from tests.contract.joined_brokers import JoinedBrokers
+from tests.contract.relayed_postgres import RelayedPostgres, Taking
 from tests.crash.cluster import broken, history
 from tests.crash.cluster.broken import (
     ALREADY_THERE,
@@ -70,16 +72,17 @@ class Patches:
 
 
 @pytest.fixture
-def patches(monkeypatch: pytest.MonkeyPatch) -> Patches:
-    return Patches(monkeypatch)
+def patches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Patches]:
+    statement._text.cache_clear()
+    yield Patches(monkeypatch)
+    statement._text.cache_clear()
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_replaces_what_is_there(fault: str, patches: Patches) -> None:
-    apply, kinds = FAULTS[fault]
+    apply, _ = FAULTS[fault]
     apply()
     assert patches.names
-    assert kinds
 
 
 @pytest.mark.parametrize("fault", OF_THE_STORE, ids=lambda fault: str(fault.__name__))
@@ -87,27 +90,67 @@ def test_brokers_run_with_a_fault(
     patient: JoinedBrokers, patches: Patches, fault: Callable[[], None]
 ) -> None:
     """What it replaces is called as before. A partition changes its leader."""
-    statement._text.cache_clear()
     fault()
-    try:
-        first, second = patient.join(1, through_relay=True), patient.join(2)
-        for broker in (first, second):
-            broker.announce()
-        first.lead(7, 1)
-        assert first.commit() is None
-        first.append(7, 0)
-        assert first.commit() is None
-        patient.relay.cut()
-        first.append(7, 1)
-        assert first.commit() is None
-        first.lead(7, 2, epoch=2)
-        assert first.commit() is None
-        second.run_until(lambda: second.last_offsets(7) or patches.errors)
-        second.run_until(lambda: patches.all_were_called or patches.errors)
-        assert patches.errors == []
-        assert (first.fenced, second.fenced) == (0, 0)
-    finally:
-        statement._text.cache_clear()
+    first, second = patient.join(1, through_relay=True), patient.join(2)
+    for broker in (first, second):
+        broker.announce()
+    first.lead(7, 1)
+    assert first.commit() is None
+    first.append(7, 0)
+    assert first.commit() is None
+    patient.relay.cut()
+    first.append(7, 1)
+    assert first.commit() is None
+    first.lead(7, 2, epoch=2)
+    assert first.commit() is None
+    second.run_until(lambda: second.last_offsets(7) or patches.errors)
+    second.run_until(lambda: patches.all_were_called or patches.errors)
+    assert patches.errors == []
+    assert (first.fenced, second.fenced) == (0, 0)
+
+
+@pytest.mark.usefixtures("patches")
+def test_a_commit_of_a_former_session_is_kept(relayed: RelayedPostgres) -> None:
+    ignores_the_fence()
+    store = relayed.open()
+    store.keep(0)
+    Taking(relayed).take_and_commit()
+    store.keep(1)
+    assert relayed.last_offsets() == [0, 1]
+
+
+@pytest.mark.usefixtures("patches")
+def test_connections_of_a_fenced_broker_stay(cluster: JoinedBrokers) -> None:
+    ignores_the_fence()
+    first, second = cluster.join(1, through_relay=True), cluster.join(2)
+    for broker in (first, second):
+        broker.announce()
+    second.run_until(lambda: second.brokers() == [(1, False), (2, False)])
+    [(client,)] = cluster.execute("select client from ottla_brokers where node_id = 1")
+    with closing(cluster.connected()) as staying:
+        staying.execute("select set_config('application_name', %s, false)", (client,))
+        cluster.relay.refuse()
+        cluster.relay.cut()
+        second.run_until(lambda: (1, True) in second.brokers())
+        staying.execute("select 1")
+
+
+@pytest.mark.usefixtures("patches")
+def test_a_session_that_was_ended_is_taken_again(relayed: RelayedPostgres) -> None:
+    takes_a_session_after_it_was_fenced()
+    store = relayed.open()
+    store.keep(0)
+    Taking(relayed).take_and_commit()
+    relayed.relay.cut()
+    store.keep(1)
+    assert relayed.last_offsets() == [0, 1]
+
+
+@pytest.mark.usefixtures("patches")
+def test_commits_wait_for_no_standby(relayed: RelayedPostgres) -> None:
+    does_not_wait_for_the_standby()
+    connection = relayed.open().storage.commit._session._link.connection
+    assert connection.execute("show synchronous_commit").fetchall() == [("local",)]
 
 
 class Owner:

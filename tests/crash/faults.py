@@ -22,14 +22,18 @@ from infrastructure.storage.repositories.topic_repository import StoredTopicRepo
 from tests.crash.transaction_faults import TRANSACTION_FAULTS
 
 
-def responds_before_the_commit() -> None:
-    wait = Commits.wait
+def hasty(wait: Callable[[Commits, Done], None]) -> Callable[[Commits, Done], None]:
+    """In place of `Commits.wait`."""
 
-    def hasty(self: Commits, then: Done) -> None:
+    def at_once(self: Commits, then: Done) -> None:
         wait(self, lambda failure: None)
         then(None)
 
-    Commits.wait = hasty  # type: ignore[method-assign]
+    return at_once
+
+
+def responds_before_the_commit() -> None:
+    Commits.wait = hasty(Commits.wait)  # type: ignore[assignment, method-assign]
 
 
 def delays_the_last_batch_to_the_next_commit() -> None:

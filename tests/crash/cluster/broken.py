@@ -31,14 +31,11 @@ TORN = frozenset({
 LOGGED = "log of broker"
 _ALREADY_THERE = re.compile("duplicate key|has a batch behind")
 _PARAMETER = re.compile(r"%[bs(]")
-
-#: Its parameters stay.
-_NO_FENCE = (
-    "fence as (update ottla_fences set seq = %b"
-    " where (true or ctid = %b::text::tid) and node_id = %b and (true or session = %b)"
-    " and (true or seq = %b) returning ctid::text as place, tail)"
-)
-_WHOSE = "node_id = %(node)s and session = any(%(own)s)"
+#: What SQL says of a session, and the same with all of its parameters for any.
+_OWN = "node_id = %(node)s and session = any(%(own)s)"
+_ANY = "node_id = %(node)s and (true or session = any(%(own)s))"
+_AS_IT_WAS_LEFT = "ctid = %b::text::tid and node_id = %b and session = %b and seq = %b"
+_AS_IT_IS = "(true or ctid = %b::text::tid) and node_id = %b and (true or session = %b or seq = %b)"
 
 
 def kind_of(finding: str) -> str:
@@ -74,15 +71,28 @@ def _count(call: Callable[..., object]) -> int:
     return len(inspect.signature(call).parameters)
 
 
+def replaced(text: str, old: str, new: str) -> str:
+    if text.count(old) != 1:
+        raise Outdated(f"{old!r} is not there once")
+    return text.replace(old, new)
+
+
+def fence_of_any_session() -> str:
+    return replaced(statement.FENCE, _AS_IT_WAS_LEFT, _AS_IT_IS)
+
+
+def take_of_any_session() -> str:
+    return replaced(session._TAKE, _OWN, _ANY)
+
+
 def ignores_the_fence() -> None:
     """And its connections are not ended, which would show it."""
-    patch(statement, "FENCE", _NO_FENCE)
+    patch(statement, "FENCE", fence_of_any_session())
     patch(leases, "_END_BACKENDS", "select %s::text")
 
 
 def takes_a_session_after_it_was_fenced() -> None:
-    any_session = "node_id = %(node)s and (true or session = any(%(own)s))"
-    patch(session, "_TAKE", session._TAKE.replace(_WHOSE, any_session))
+    patch(session, "_TAKE", take_of_any_session())
     # By its lease it would notice, and by the rows of the others.
     from infrastructure.storage.postgresql.watch import Watch
 
@@ -142,15 +152,9 @@ def reads_partitions_before_their_leaders() -> None:
 
 def responds_before_the_commit() -> None:
     from application.state.commits import Commits
-    from application.state.runtime import Done
+    from tests.crash.faults import hasty
 
-    wait = Commits.wait
-
-    def hasty(self: Commits, then: Done) -> None:
-        wait(self, lambda failure: None)
-        then(None)
-
-    patch(Commits, "wait", hasty)
+    patch(Commits, "wait", hasty(Commits.wait))
 
 
 def completes_transactions_at_once() -> None:
