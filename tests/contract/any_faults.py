@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from domain.errors import StorageFailed
 from tests.contract.batches import batch
-from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore, Taking
+from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore, Running, Taking
 from tests.fakes.postgres_relay import PostgresRelay
 
 #: Kinds of `Wrong`.
 LOST = "reported persisted, and not there"
+DOUBLED = "reported persisted, and there twice"
 KEPT = "reported failed, and there"
 NOT_AGAIN = "reported failed, and not sent again"
 FOREIGN = "persisted by a broker whose session was ended"
@@ -91,11 +93,18 @@ def fail(relay: PostgresRelay, chance: random.Random) -> bool:
 
 def check(relayed: RelayedPostgres, persisted: Sequence[bytes], where: str) -> None:
     """By the database itself."""
-    found = [data for _, data in relayed.entries()]
+    kind = wrong_of([data for _, data in relayed.entries()], persisted)
+    if kind is not None:
+        raise Wrong(kind, where)
+
+
+def wrong_of(found: Sequence[object], persisted: Sequence[object]) -> str | None:
+    """The kind of what is there, if it is not what was reported persisted."""
     if [one for one in persisted if one not in found]:
-        raise Wrong(LOST, where)
-    if found != list(persisted):
-        raise Wrong(KEPT, where)
+        return LOST
+    if [one for one in persisted if found.count(one) > 1]:
+        return DOUBLED
+    return KEPT if list(found) != list(persisted) else None
 
 
 def response_lost(relayed: RelayedPostgres, opened: RelayedStore) -> None:
@@ -115,8 +124,8 @@ def check_lost(relayed: RelayedPostgres, opened: RelayedStore) -> None:
     said(outcome)
     relayed.relay.wait()
     found = relayed.last_offsets()
-    if outcome is None and found != [0, 1]:
-        raise Wrong(LOST, f"{found}")
+    if outcome is None and (kind := wrong_of(found, [0, 1])) is not None:
+        raise Wrong(kind, f"{found}")
     if outcome is not None:
         raise Wrong(NOT_AGAIN if found == [0] else KEPT, f"{found}: {outcome}")
     assert relayed.last_session()[1] == 2, "it was sent once"
@@ -135,27 +144,29 @@ def taken_with_the_connection(relayed: RelayedPostgres, opened: RelayedStore) ->
     check_taken(relayed, opened, opened.commit(), [0])
 
 
-def taken_while_a_request_is_lost(relayed: RelayedPostgres, opened: RelayedStore) -> None:
-    """It was staged and sent under the session that is over then."""
+@contextmanager
+def request_under_way(relayed: RelayedPostgres, opened: RelayedStore) -> Iterator[Running]:
+    """Of a commit: the request is lost, and nothing else gets through meanwhile."""
     relayed.relay.cut_at_request()
     relayed.relay.refuse()
     opened.append(1)
     running = opened.begin()
     relayed.relay.wait()
-    Taking(relayed).take_and_commit()
+    yield running
     relayed.relay.accept()
+
+
+def taken_while_a_request_is_lost(relayed: RelayedPostgres, opened: RelayedStore) -> None:
+    """It was staged and sent under the session that is over then."""
+    with request_under_way(relayed, opened) as running:
+        Taking(relayed).take_and_commit()
     check_taken(relayed, opened, running.outcome(), [0])
 
 
 def taken_by_one_that_commits(relayed: RelayedPostgres, opened: RelayedStore) -> None:
     """As much as this one wanted to."""
-    relayed.relay.cut_at_request()
-    relayed.relay.refuse()
-    opened.append(1)
-    running = opened.begin()
-    relayed.relay.wait()
-    relayed.open(through_relay=False).keep(7)
-    relayed.relay.accept()
+    with request_under_way(relayed, opened) as running:
+        relayed.open(through_relay=False).keep(7)
     check_taken(relayed, opened, running.outcome(), [0, 7])
 
 

@@ -169,13 +169,13 @@ class RelayedPostgres:
         )
 
     def last_offsets(self) -> list[int]:
-        """Of the batches in the store, which must have a row each, by SQL."""
+        """Of the batches in the store, by SQL. Those that are there must have a row."""
         offsets = [last_offset for last_offset, _ in self.entries()]
         rows = self.execute(
             "select convert_from(place, 'UTF8')::int from ottla_rows"
             " where value is not null order by 1"
         )
-        assert [one for (one,) in rows] == offsets
+        assert [one for (one,) in rows] == list(dict.fromkeys(offsets))
         return offsets
 
     def entries(self, partition_id: int = 1) -> list[tuple[int, bytes]]:

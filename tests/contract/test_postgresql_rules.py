@@ -8,6 +8,7 @@ import pytest
 
 from infrastructure.storage.postgresql.session import Session
 from tests.contract.any_faults import (
+    DOUBLED,
     FOREIGN,
     KEPT,
     LOST,
@@ -17,6 +18,7 @@ from tests.contract.any_faults import (
     any_faults,
     request_lost,
     response_lost,
+    wrong_of,
 )
 from tests.contract.broken_rules import (
     Fault,
@@ -95,6 +97,14 @@ def test_random_faults_find_it(
         any_faults(relayed, 0, 0)
     assert passages, "the fault was never passed"
     assert found.value.kind in kinds
+
+
+@pytest.mark.parametrize(
+    "found, kind",
+    [([0, 1], None), ([0], LOST), ([1, 1], LOST), ([0, 1, 1], DOUBLED), ([0, 1, 2], KEPT)],
+)
+def test_what_is_there_has_a_kind(found: list[int], kind: str | None) -> None:
+    assert wrong_of(found, [0, 1]) == kind
 
 
 def test_a_session_that_fails_itself_is_no_finding(
