@@ -16,10 +16,10 @@ P = 7
 MANY = 1 << 20
 
 
-def joined(objects: Objects) -> JoinedBrokers:
-    """Each entry gets an object of its own."""
+def joined(objects: Objects, tail_bytes: int = 1) -> JoinedBrokers:
+    """By default each entry gets an object of its own."""
     more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
-    return JoinedBrokers(running_postgres(), tail_bytes=1, more=more)
+    return JoinedBrokers(running_postgres(), tail_bytes, more)
 
 
 def sealing_leader(cluster: JoinedBrokers) -> JoinedBroker:
@@ -35,6 +35,17 @@ def sealing_leader(cluster: JoinedBrokers) -> JoinedBroker:
     seals.is_busy = True  # the last table stays
     assert leader.commit() is None
     return leader
+
+
+def filled(cluster: JoinedBrokers) -> tuple[JoinedBroker, JoinedBroker]:
+    """The leader of offsets 0 to 39, and a follower."""
+    leader, follower = cluster.join(1), cluster.join(2)
+    leader.lead(P, 1)
+    assert leader.commit() is None
+    append(leader, *range(40))
+    snapshot(leader, 40)
+    assert leader.commit() is None
+    return leader, follower
 
 
 def commit_of(broker: JoinedBroker) -> PostgresCommit:

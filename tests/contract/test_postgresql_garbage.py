@@ -35,6 +35,14 @@ def an_hour_passes(relayed: RelayedPostgres) -> None:
     relayed.execute("update ottla_tails set deleted = deleted - interval '1 hour'")
 
 
+def a_minute_passes(store: RelayedStore) -> None:
+    """And it looks for objects that are to be deleted."""
+    store.storage.commit._dropping._garbage._next_s = 0.0
+    assert store.storage.keep_up is not None
+    store.storage.keep_up()
+    store.keep_up()
+
+
 def test_it_stays_in_the_bucket_until_the_delay_is_over(
     relayed: RelayedPostgres, objects: Objects, forgotten: RelayedStore
 ) -> None:
@@ -50,10 +58,7 @@ def test_it_is_deleted_also_if_nothing_is_committed_any_more(
     relayed: RelayedPostgres, objects: Objects, forgotten: RelayedStore
 ) -> None:
     an_hour_passes(relayed)
-    forgotten.storage.commit._dropping._garbage._next_s = 0.0  # a minute later
-    assert forgotten.storage.keep_up is not None
-    forgotten.storage.keep_up()
-    forgotten.keep_up()
+    a_minute_passes(forgotten)
     assert objects.names() == []
 
 
@@ -69,10 +74,7 @@ def test_many_are_deleted_without_a_pause(
     store.keep_up()
     assert len(objects.names()) == 7
     an_hour_passes(relayed)
-    store.storage.commit._dropping._garbage._next_s = 0.0  # a minute later
-    assert store.storage.keep_up is not None
-    store.storage.keep_up()
-    store.keep_up()
+    a_minute_passes(store)
     assert objects.names() == []
     assert store.storage.commit._dropping._garbage._next_s > 0, "the next look is in a minute"
 
@@ -90,10 +92,6 @@ def test_a_bucket_that_fails_is_not_asked_again_at_once(
 
     monkeypatch.setattr(Bucket, "delete", fail)
     an_hour_passes(relayed)
-    collector = forgotten.storage.commit._dropping._garbage
-    collector._next_s = 0.0
-    assert forgotten.storage.keep_up is not None
-    forgotten.storage.keep_up()
-    forgotten.keep_up()
+    a_minute_passes(forgotten)
     assert len(objects.names()) == 2
-    assert not collector.is_due
+    assert not forgotten.storage.commit._dropping._garbage.is_due

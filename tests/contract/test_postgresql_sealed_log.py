@@ -19,6 +19,7 @@ from tests.contract.sealed_logs import (
     aborted,
     commit_of,
     fetch,
+    filled,
     joined,
     records,
     sealed_log,
@@ -26,6 +27,9 @@ from tests.contract.sealed_logs import (
     snapshot,
 )
 from tests.contract.test_postgresql_objects_brokers import append, settle
+
+#: Batches that have a table, and then an object.
+SEVERAL = 1600
 
 pytestmark = pytest.mark.usefixtures("at_once", "s3")
 
@@ -203,23 +207,16 @@ def test_objects_that_are_written_anew_are_found(
 
 def test_all_pieces_of_an_object_that_is_gone_are_forgotten(objects: Objects) -> None:
     """Reads from different offsets on have loaded the same batches."""
-    more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
-    cluster = JoinedBrokers(running_postgres(), tail_bytes=1600, more=more)
-    leader, follower = cluster.join(1), cluster.join(2)
-    leader.lead(P, 1)
-    assert leader.commit() is None
-    append(leader, *range(40))
-    snapshot(leader, 40)
-    assert leader.commit() is None
-    for offset in (3, 2, 1):
-        assert records(follower, offset) is not None
-    cluster.execute("update ottla_tails set object = object || '-new' where object is not null")
-    for name in objects.names():
-        objects.put(f"{name}-new", objects.data(name))
-        objects.delete(name)
-    found = records(follower, 3)
-    assert found is not None and found.startswith(batch(3, b"x"))
-    cluster.close()
+    with closing(joined(objects, SEVERAL)) as cluster:
+        _, follower = filled(cluster)
+        for offset in (3, 2, 1):
+            assert records(follower, offset) is not None
+        cluster.execute("update ottla_tails set object = object || '-new' where object is not null")
+        for name in objects.names():
+            objects.put(f"{name}-new", objects.data(name))
+            objects.delete(name)
+        found = records(follower, 3)
+        assert found is not None and found.startswith(batch(3, b"x"))
 
 
 def test_a_deleted_log_is_not_served(leader: JoinedBroker, follower: JoinedBroker) -> None:
@@ -261,37 +258,31 @@ def test_a_new_leader_goes_on_where_the_follower_reads(
 
 def test_what_is_replaced_in_the_middle_of_an_object_is_left_out(objects: Objects) -> None:
     """The object has it still, and so has the piece in memory."""
-    more = f"{objects.url}&local.bytes=0&delete.delay.ms=0"
-    cluster = JoinedBrokers(running_postgres(), tail_bytes=1600, more=more)
-    leader, follower = cluster.join(1), cluster.join(2)
-    leader.lead(P, 1)
-    assert leader.commit() is None
-    append(leader, *range(40))
-    snapshot(leader, 40)
-    assert leader.commit() is None
-    first = records(follower, 0)
-    assert first is not None and first.startswith(b"".join(batch(one, b"x") for one in range(3)))
-    leader.patiently(lambda: leader.storage.log.replace(P, 1, 1, [batch(1, b"new")], []))
-    assert leader.commit() is None
-    assert [records(follower, one) for one in (0, 1)] == [batch(0, b"x"), None]
-    behind = records(follower, 2)
-    assert behind is not None and behind.startswith(batch(2, b"x"))
-    cluster.close()
+    three = b"".join(batch(one, b"x") for one in range(3))
+    with closing(joined(objects, SEVERAL)) as cluster:
+        leader, follower = filled(cluster)
+        first = records(follower, 0)
+        assert first is not None and first.startswith(three)
+        leader.patiently(lambda: leader.storage.log.replace(P, 1, 1, [batch(1, b"new")], []))
+        assert leader.commit() is None
+        assert [records(follower, one) for one in (0, 1)] == [batch(0, b"x"), None]
+        behind = records(follower, 2)
+        assert behind is not None and behind.startswith(batch(2, b"x"))
 
 
 def test_what_commits_write_to_objects_is_read_too(objects: Objects) -> None:
     """Before any table is full."""
-    cluster = JoinedBrokers(running_postgres(), more=f"{objects.url}&commit.to=objects")
-    leader, follower = cluster.join(1), cluster.join(2)
-    leader.lead(P, 1)
-    assert leader.commit() is None
-    large = [batch(one, b"x", size_bytes=100_000) for one in range(2)]
-    for one in range(2):
-        leader.storage.log.append(P, one, large[one])
+    more = f"{objects.url}&commit.to=objects"
+    with closing(JoinedBrokers(running_postgres(), more=more)) as cluster:
+        leader, follower = cluster.join(1), cluster.join(2)
+        leader.lead(P, 1)
         assert leader.commit() is None
-    snapshot(leader, 2)
-    assert leader.commit() is None
-    assert is_sealed(leader, 0, 2)
-    assert [records(follower, one) for one in (0, 1)] == large
-    assert fetch(follower, 2) is None
-    cluster.close()
+        large = [batch(one, b"x", size_bytes=100_000) for one in range(2)]
+        for one in range(2):
+            leader.storage.log.append(P, one, large[one])
+            assert leader.commit() is None
+        snapshot(leader, 2)
+        assert leader.commit() is None
+        assert is_sealed(leader, 0, 2)
+        assert [records(follower, one) for one in (0, 1)] == large
+        assert fetch(follower, 2) is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.schema import Request
+from tests.fakes.cluster_producer import ask
 from tests.fakes.offset_requests import at, commit_codes, found, offset_commit
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
@@ -29,14 +29,6 @@ def shared() -> SharedStore:
     shared.run()
     shared.topic("t", 2)
     return shared
-
-
-def ask(broker: SharedBroker, request: Request, version: int) -> Any:
-    client = broker.client()
-    client.send(request, version)
-    broker.shared.run()
-    [response] = client.responses()
-    return response
 
 
 def beat(broker: SharedBroker, epoch: int) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.wire.schema import Request
 from tests.fakes.batches import record_batch
+from tests.fakes.cluster_producer import ask
 from tests.fakes.config_requests import BROKER, LOGGER, described
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
@@ -37,14 +37,6 @@ def leader_of(shared: SharedStore, index: int) -> SharedBroker:
 
 def leads(shared: SharedStore, node_id: int, index: int) -> bool:
     return index in shared.led("t", node_id)
-
-
-def ask(broker: SharedBroker, request: Request, version: int) -> Any:
-    client = broker.client()
-    client.send(request, version)
-    broker.shared.run()
-    [response] = client.responses()
-    return response
 
 
 def codes(expected: dict[bool, int], shared: SharedStore, node_id: int) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.cluster.nodes import BrokerRegistration
-from interfaces.kafka.wire.schema import Request
+from tests.fakes.cluster_producer import ask
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
 
@@ -24,14 +24,6 @@ def shared() -> SharedStore:
     for node_id in (1, 2, 3):
         shared.start(node_id, default_replication_factor="2")
     return shared
-
-
-def ask(broker: SharedBroker, request: Request, version: int) -> Any:
-    client = broker.client()
-    client.send(request, version)
-    broker.shared.run()
-    [response] = client.responses()
-    return response
 
 
 def create(broker: SharedBroker, **topic: Any) -> Any:
