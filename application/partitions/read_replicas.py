@@ -130,16 +130,16 @@ class ReadReplicas:
         `elsewhere`: who leads the partition.
         """
         followed = query.followed
-        if followed is None:
-            followed = query.followed = FollowedReads(self._clock.monotonic_ms())
-        reading = followed.by_item.get(item)
-        if reading is None:
+        reading = None if followed is None else followed.by_item.get(item)
+        if followed is None or reading is None:
             refused = self._refusal(partition_id, item, elsewhere)
             if refused is not None:
                 return FetchedPartition(item, refused.as_value())
             if is_late or (bytes_left <= 0 and not whole_first):
                 return FetchedPartition(item)  # its offsets are not known here
             max_bytes = min(item.max_bytes, bytes_left)
+            if followed is None:
+                followed = query.followed = FollowedReads(self._clock.monotonic_ms())
             found = self._log.fetch(partition_id, item.offset, max_bytes, whole_first)
             reading = followed.by_item[item] = FollowedRead(found)
             if not reading.is_done:

@@ -165,6 +165,22 @@ def test_a_client_goes_to_the_leader_if_the_bucket_is_slow(
     assert [one.is_abandoned for one in several.reads] == [True]
 
 
+def test_a_read_that_begins_later_has_its_time(several: Several) -> None:
+    """When the response had room for it, after another partition was in memory."""
+    followed, led = several.followed[0], several.led[0]
+    log = several.follower.log
+    log.loading, log.loading_of = Pending(), several.ids[led]
+    several.send(led, followed)
+    several.shared.advance(PATIENCE_MS - 1000)
+    assert several.reads == []
+    log.load()
+    several.shared.run()
+    several.shared.advance(400)
+    assert several.responses() == [] and len(several.reads) == 1
+    several.read(followed)
+    assert several.responses() == [{led: LED, followed: FOLLOWED}]
+
+
 # ---- a leader, of records that are in objects and of others
 
 
