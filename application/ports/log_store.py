@@ -87,11 +87,18 @@ class LogStore(Protocol):
         ...
 
     def read_to(
-        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
     ) -> tuple[Buffer, int]:
         """As `read`, with the offset after the last batch; `offset` if there is none.
 
         The batches may be a view of what is stored, which does not change. May raise NotInMemory.
+        Without `loads` nothing begins to load: there are no batches if they are not in memory.
         """
         ...
 

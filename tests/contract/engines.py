@@ -61,9 +61,15 @@ class PatientLog:
         return self._patiently(lambda: self._log.read(*arguments))
 
     def read_to(
-        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
     ) -> tuple[bytes, int]:
-        arguments = (partition_id, offset, end_offset, max_bytes, whole_first)
+        arguments = (partition_id, offset, end_offset, max_bytes, whole_first, loads)
         return self._patiently(lambda: self._log.read_to(*arguments))
 
     def headers(

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from application.ports.log_store import NotInMemory
+from application.ports.log_store import Buffer, NotInMemory
 from domain.errors import StorageFailed
 from domain.messages.batch import last_offset_of
 from infrastructure.storage.postgresql import reading
@@ -90,6 +90,27 @@ def test_answers_of_abandoned_reads_are_few(
     opened.storage.log.at_timestamp(1, 103)
     with pytest.raises(NotInMemory):
         opened.storage.log.at_timestamp(1, 102)
+
+
+@pytest.mark.parametrize("relayed", ["later"], indirect=True)
+def test_a_read_that_loads_nothing_has_what_is_in_memory(opened: RelayedStore) -> None:
+    opened.keep(1, 2)
+    log = opened.storage.log
+
+    def look() -> tuple[Buffer, int]:
+        return log.read_to(1, 1, 1 << 62, 1 << 62, True, loads=False)
+
+    written = look()
+    assert written[1] == 3 and len(written[0])
+    log._contents.cache.clear()
+    for _ in range(2):
+        assert look() == (b"", 1)
+    assert not log._reading._waiting
+    with pytest.raises(NotInMemory):
+        log.read_to(1, 1, 1 << 62, 1 << 62, True)
+    assert look() == (b"", 1)
+    opened.callbacks.get(timeout=10)()
+    assert look() == written
 
 
 @pytest.mark.parametrize("relayed", ["later"], indirect=True)

@@ -66,6 +66,19 @@ class FlakyLogStore(MemoryLogStore):
         self._check()
         return super().read(partition_id, offset, end_offset, max_bytes, whole_first)
 
+    def read_to(
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
+    ) -> tuple[bytes, int]:
+        if not loads and not self._is_loaded("read", partition_id):
+            return b"", offset
+        return super().read_to(partition_id, offset, end_offset, max_bytes, whole_first)
+
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False
     ) -> list[bytes]:
@@ -102,12 +115,19 @@ class FlakyLogStore(MemoryLogStore):
         return super().drop(partition_id, max_batches)
 
     def _check_loaded(self, call: str, partition_id: int) -> None:
-        if (
-            self.loading is not None
-            and call in self.awaited
-            and self.loading_of in (None, partition_id)
-        ):
-            raise NotInMemory(self.loading)
+        if not self._is_loaded(call, partition_id):
+            raise NotInMemory(self._load(partition_id))
+
+    def _is_loaded(self, call: str, partition_id: int) -> bool:
+        return (
+            self.loading is None
+            or call not in self.awaited
+            or self.loading_of not in (None, partition_id)
+        )
+
+    def _load(self, partition_id: int) -> Pending[None]:
+        assert self.loading is not None
+        return self.loading
 
     def _check(self) -> None:
         if self.failing is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from application.ports.log_store import (
     NOT_INDEXED,
@@ -138,8 +138,22 @@ class SimulatedStore:
             self._check_in_memory(Place(partition_id, READ, (offset,)))
         return self.read_disk(partition_id, offset, end_offset, max_bytes, whole_first)
 
-    def read_to(self, partition_id: int, offset: int, *limits: Any) -> tuple[bytes, int]:
-        records = self.read(partition_id, offset, *limits)
+    def read_to(
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
+    ) -> tuple[bytes, int]:
+        limits = (partition_id, offset, end_offset, max_bytes, whole_first)
+        if loads:
+            records = self.read(*limits)
+        else:
+            self._check(partition_id)
+            is_loaded = Place(partition_id, READ, (offset,)) in self._in_memory
+            records = self.read_disk(*limits) if is_loaded else b""
         return records, next_offset(records) if records else offset
 
     def read_disk(

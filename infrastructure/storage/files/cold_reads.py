@@ -36,7 +36,7 @@ class _Load(NamedTuple):
 
 
 class ColdReads:
-    __slots__ = ("_ahead", "_can_ask", "_just_loaded", "_thread", "_waiting")
+    __slots__ = ("_ahead", "_can_ask", "_just_loaded", "_thread", "_waiting", "loads")
 
     def __init__(self, to_loop: Callable[[Callable[[], None]], object]) -> None:
         self._thread = LoadingThread(_touch, self._loaded, to_loop)
@@ -47,6 +47,8 @@ class ColdReads:
         #: Read without asking, once: memory may be so scarce that it is gone again. False: the
         #: disk did not deliver it.
         self._just_loaded: dict[tuple[str, int], bool] = {}
+        #: False: what is not in memory stays there.
+        self.loads = True
 
     def read(self, descriptor: int, path: str, position: int, size_bytes: int) -> bytes:
         """Raises OSError, or NotInMemory."""
@@ -92,10 +94,12 @@ class ColdReads:
 
     def _load_ahead(self, path: str, end: int) -> None:
         ahead = self._ahead.get(path, 0)
-        if ahead - AHEAD_BYTES // 2 < end <= ahead:
+        if self.loads and ahead - AHEAD_BYTES // 2 < end <= ahead:
             self._load(_Load(path, ahead, ahead + AHEAD_BYTES // 2))
 
     def _load_and_wait(self, path: str, position: int, end: int) -> None:
+        if not self.loads:
+            raise NotInMemory(Pending())
         load = _Load(path, position, max(end, position + AHEAD_BYTES))
         if self._load(load):
             loading: Pending[None] = Pending()

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
-from application.ports.log_store import NOT_INDEXED, Buffer, IndexEntry, LogName, Trimmed
+from application.ports.log_store import (
+    NOT_INDEXED,
+    Buffer,
+    IndexEntry,
+    LogName,
+    NotInMemory,
+    Trimmed,
+)
 from infrastructure.storage.files.entries import entries_of
 from infrastructure.storage.files.log_files import LogFiles
 from infrastructure.storage.files.log_folder import LogFolder
@@ -146,13 +154,26 @@ class FilesLogStore:
         return bytes(self.read_to(partition_id, offset, end_offset, max_bytes, whole_first)[0])
 
     def read_to(
-        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
     ) -> tuple[Buffer, int]:
         if offset >= end_offset:
             return b"", offset
-        found = self._read(
-            partition_id, lambda log: log.read_to(offset, end_offset, max_bytes, whole_first)
-        )
+
+        def read(log: LogFiles) -> tuple[Buffer, int]:
+            return log.read_to(offset, end_offset, max_bytes, whole_first)
+
+        if loads:
+            found = self._read(partition_id, read)
+        else:
+            found = None
+            with suppress(NotInMemory), self._folder.files.loading_nothing():
+                found = self._read(partition_id, read)
         return (b"", offset) if found is None else found
 
     def entries(

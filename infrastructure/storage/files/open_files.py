@@ -5,7 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 import resource
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from weakref import WeakSet
 
 from application.ports.log_store import Buffer
@@ -41,6 +42,18 @@ class OpenFiles:
         self.cold = cold
         #: Reads of data that is not in memory wait for the disk.
         self.waits = cold is None
+
+    @contextmanager
+    def loading_nothing(self) -> Iterator[None]:
+        """Reads of what is not in memory raise NotInMemory, and nobody loads it."""
+        if self.cold is None:
+            yield
+            return
+        self.cold.loads = False
+        try:
+            yield
+        finally:
+            self.cold.loads = True
 
     def descriptor(self, path: str, create: int = 0) -> int:
         """Valid until the next call; `create`: os.O_CREAT and the like. Raises OSError."""

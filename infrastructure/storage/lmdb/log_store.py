@@ -114,14 +114,26 @@ class LmdbLogStore:
         return self.read_to(partition_id, offset, end_offset, max_bytes, whole_first)[0]
 
     def read_to(
-        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
     ) -> tuple[bytes, int]:
         reached = offset
         if offset >= end_offset:
             return b"", reached
         if self._loader is not None and offset < self._memory_from.get(partition_id, NO_OFFSET):
             max_bytes = self._loader.limited(max_bytes)
-            self._load(partition_id, offset, max_bytes)
+            if loads:
+                self._load(partition_id, offset, max_bytes)
+            else:
+                loaded_bytes = self._loader.loaded_bytes(partition_id, offset)
+                if not loaded_bytes:
+                    return b"", reached
+                max_bytes = min(max_bytes, loaded_bytes)
         views: list[memoryview] = []
         size_bytes = 0
         try:

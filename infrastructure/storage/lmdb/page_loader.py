@@ -177,6 +177,11 @@ class PageLoader:
         range_.waiting.append(loading)
         return loading
 
+    def loaded_bytes(self, partition_id: int, offset: int) -> int:
+        """The largest read from `offset` for which `load` returns None; 0: there is none."""
+        known = self._ranges.get(partition_id, ())
+        return max((r.read_bytes for r in known if r.start <= offset < r.end), default=0)
+
     def in_memory_to(self, partition_id: int, offset: int) -> int:
         """The end of the entries in memory, after `load` returned None for `offset`."""
         known = self._ranges.get(partition_id, [])

@@ -63,7 +63,13 @@ class MemoryLogStore:
         return b"".join(partition.batches[first:position])
 
     def read_to(
-        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
     ) -> tuple[bytes, int]:
         records = self.read(partition_id, offset, end_offset, max_bytes, whole_first)
         return records, next_offset(records) if records else offset

@@ -120,16 +120,22 @@ class PostgresLogStore:
         return bytes(self.read_to(partition_id, offset, end_offset, max_bytes, whole_first)[0])
 
     def read_to(
-        self, partition_id: int, offset: int, end_offset: int, max_bytes: int, whole_first: bool
+        self,
+        partition_id: int,
+        offset: int,
+        end_offset: int,
+        max_bytes: int,
+        whole_first: bool,
+        loads: bool = True,
     ) -> tuple[Buffer, int]:
         end_offset = min(end_offset, self._contents.ends.get(partition_id, 0))
         if offset >= end_offset:
             return b"", offset
-        entries = self._from(partition_id, offset)
+        entries = self._from(partition_id, offset, loads)
         return batches_within(entries, offset, end_offset, max_bytes, whole_first)
 
-    def _from(self, partition_id: int, offset: int) -> Iterable[CachedEntry]:
-        """Raises NotInMemory or StorageFailed."""
+    def _from(self, partition_id: int, offset: int, loads: bool = True) -> Iterable[CachedEntry]:
+        """Raises NotInMemory or StorageFailed. Without `loads` nothing new is asked for."""
         contents = self._contents
         cached = contents.cache.from_offset(partition_id, offset)
         first = next(cached, None)
@@ -139,6 +145,8 @@ class PostgresLogStore:
         # Compaction may have left nothing of what is in a table.
         while not found and at < contents.ends.get(partition_id, 0):
             question = self._batches_from(partition_id, at)
+            if not loads and not self._reading.has(question):
+                return ()
             found = self._reading.ask(question)
             [_, at, _] = question.values
         # It was reached from the batches before it, and goes on.
@@ -149,7 +157,7 @@ class PostgresLogStore:
             start = last_offset + 1
         for entry in loaded:
             contents.cache.add(partition_id, entry)
-        if reads_on is not None and start < contents.ends.get(partition_id, 0):
+        if loads and reads_on is not None and start < contents.ends.get(partition_id, 0):
             self._ask_ahead(partition_id, start)
         return loaded
 

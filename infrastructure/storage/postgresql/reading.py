@@ -135,6 +135,12 @@ class Reading:
         self._waiting[question].append(loading)
         raise NotInMemory(loading)
 
+    def has(self, question: Question) -> bool:
+        """Whether `ask` begins nothing."""
+        known = self._answers.get(question)
+        changes = self._contents.changes_of(question.partition_id)
+        return not self._threads or (known is not None and known.counts(changes))
+
     def ask_ahead(self, question: Question) -> None:
         """It will be asked soon."""
         has_room = len(self._waiting) + len(self._answers) < _MOST_ANSWERS

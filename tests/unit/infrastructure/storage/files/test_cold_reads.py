@@ -98,6 +98,18 @@ def test_a_read_of_cold_data_waits_in_a_thread(store: FilesStore) -> None:
     assert store.patiently(lambda: store.log.read(P, 1, 99, LARGE, True)) == data[LARGE:][:LARGE]
 
 
+def test_a_read_that_loads_nothing_has_what_is_in_memory(store: FilesStore) -> None:
+    data = store.fill([0, 1], [2], size_bytes=LARGE)
+    evict(store.path(0))
+    cold = store.log._folder.files.cold
+    for _ in range(2):
+        assert store.log.read_to(P, 0, 99, LARGE, True, loads=False) == (b"", 0)
+        assert not cold._waiting
+    assert store.log.read_to(P, 2, 99, LARGE, True, loads=False) == (data[2 * LARGE :], 3)
+    assert store.patiently(lambda: store.log.read(P, 0, 99, LARGE, True)) == data[:LARGE]
+    assert store.log.read_to(P, 0, 99, LARGE, True, loads=False) == (data[:LARGE], 1)
+
+
 def test_headers_of_cold_data_wait_in_a_thread_or_here(store: FilesStore) -> None:
     store.fill([0, 1], [2], size_bytes=LARGE)
     for waits in (False, True):

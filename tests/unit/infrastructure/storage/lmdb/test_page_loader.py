@@ -117,6 +117,23 @@ def test_loaded_pages_are_dropped_after_other_loads(
     assert reader.read(0, max_bytes=1) and reader.waits == 5
 
 
+def test_a_read_that_loads_nothing_has_what_is_in_memory(reader: Reader) -> None:
+    def look(offset: int, max_bytes: int = 1 << 20, end: int = BATCHES) -> tuple[bytes, int]:
+        return reader.log.read_to(7, offset, end, max_bytes, True, loads=False)
+
+    for _ in range(2):
+        assert look(100) == (b"", 100)
+    loaded = reader.read(100, max_bytes=3 * BATCH_BYTES)
+    assert look(100, 3 * BATCH_BYTES) == (loaded, 103)
+    assert look(100) == (loaded, 103)  # no more than a read from there has loaded
+    assert look(0) == (b"", 0)
+    assert reader.waits == 1 and reader._callbacks.empty()
+    reader.append(BATCHES)
+    reader.commit()
+    written = batch(BATCHES, size_bytes=BATCH_BYTES)
+    assert look(BATCHES, end=BATCHES + 1) == (written, BATCHES + 1)
+
+
 def test_closing_ends_pending_loads(reader: Reader) -> None:
     with pytest.raises(NotInMemory) as later:
         reader.log.read(7, 0, BATCHES, 1 << 20, True)
