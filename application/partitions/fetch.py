@@ -111,35 +111,41 @@ class FetchService:
         self._waiting_partitions -= len(query.items)
 
     def read(
-        self, query: FetchQuery, loading: list[Pending[None]], late: int = 0
+        self,
+        query: FetchQuery,
+        loading: list[Pending[None]],
+        is_late: bool = False,
+        most_loading: int = MOST_LOADING,
     ) -> tuple[list[FetchedPartition], int]:
-        """Returns what is in memory, and its bytes of records; adds the rest to `loading`: what
-        the response has room for. Others have their turn later, as clients rotate partitions.
+        """Returns what is in memory, and its bytes of records; adds to `loading` what is not: what
+        the response has room for, and `most_loading` at most. Nothing else begins to load: it has
+        its turn later, as clients rotate partitions.
 
-        A partition that is used for the first time may be missing. `late`: the response does not
-        wait for what is not in memory, and room is left for none of it; so many reads may begin.
+        A partition that is used for the first time may be missing. `is_late`: the response waits
+        for nothing, and leaves no room for what loads.
         """
         fetched = []
         total_bytes = 0
         available = self._available()
         limit = min(query.max_bytes, self._max_bytes, available)
-        takes_first, most_loading = available >= 0, late or MOST_LOADING
         replicas = self._read_replicas if query.rack and not self._draining else None
         for item in query.items:
             one: FetchedPartition | None = None
-            bytes_left, whole_first = limit - total_bytes, total_bytes == 0 and takes_first
+            bytes_left, whole_first = limit - total_bytes, total_bytes == 0 <= available
+            loads = not loading or (bytes_left > 0 and len(loading) < most_loading)
             try:
                 if replicas is not None:
-                    one = self._read_elsewhere(replicas, item, query, bytes_left, whole_first, late)
+                    one = self._read_elsewhere(
+                        replicas, item, query, bytes_left, whole_first, loads and not is_late
+                    )
                 if one is None:
-                    one = self._read_partition(item, bytes_left, query.read_committed, whole_first)
+                    one = self._read_partition(
+                        item, bytes_left, query.read_committed, whole_first, loads
+                    )
             except NotInMemory as later:
                 loading.append(later.loading)
-                if len(loading) >= most_loading:
-                    limit, takes_first = min(limit, total_bytes), False
-                elif not late:
+                if not is_late:
                     limit -= max(min(item.max_bytes, bytes_left), 0)
-                    takes_first = takes_first and limit > total_bytes
                 if item.partition is not None:
                     one = self._without_records(item, query.read_committed)
             if one is not None:
@@ -154,7 +160,7 @@ class FetchService:
         query: FetchQuery,
         bytes_left: int,
         whole_first: bool,
-        late: int,
+        loads: bool,
     ) -> FetchedPartition | None:
         """Another node serves the records, or leads the partition. None: neither."""
         try:
@@ -165,14 +171,19 @@ class FetchService:
             item.partition = None
             partition_id = self._topic(item).partition_ids[item.index]
             return replicas.read(
-                partition_id, item, query, bytes_left, whole_first, late > 0, elsewhere
+                partition_id, item, query, bytes_left, whole_first, loads, elsewhere
             )
         except BrokerError:
             return None
         return replicas.sent_away(partition, item, query)
 
     def _read_partition(
-        self, item: FetchItem, bytes_left: int, read_committed: bool, whole_first: bool
+        self,
+        item: FetchItem,
+        bytes_left: int,
+        read_committed: bool,
+        whole_first: bool,
+        loads: bool,
     ) -> FetchedPartition:
         try:
             partition = self._resolve(item)
@@ -188,12 +199,9 @@ class FetchService:
             records: Buffer = b""
             aborted: Sequence[AbortedTransaction] = ()
             if item.offset < end and (bytes_left > 0 or whole_first):
+                most_bytes = min(item.max_bytes, bytes_left)
                 records, reached = self._log.read_to(
-                    partition.partition_id,
-                    item.offset,
-                    end,
-                    min(item.max_bytes, bytes_left),
-                    whole_first,
+                    partition.partition_id, item.offset, end, most_bytes, whole_first, loads
                 )
                 if read_committed and item.offset <= partition.transactions.last_aborted_offset:
                     aborted = self._transaction_index.overlapping(
@@ -210,7 +218,7 @@ class FetchService:
 
     def _without_records(self, item: FetchItem, read_committed: bool) -> FetchedPartition | None:
         try:
-            return self._read_partition(item, 0, read_committed, False)
+            return self._read_partition(item, 0, read_committed, False, False)
         except NotInMemory:  # the partition itself is not loaded
             return None
 
@@ -302,7 +310,7 @@ class LoadingFetch(PendingFetch):
     ) -> None:
         super().__init__(service, query)
         self._loading = all_of(loading)
-        self._most_loading = len(loading)
+        self._most_loading = min(len(loading), MOST_LOADING)
         self._scheduler = scheduler
         wait_ms = query.max_wait_ms
         if query.followed is not None:
@@ -316,9 +324,9 @@ class LoadingFetch(PendingFetch):
         self._repeat()
 
     def _out_of_time(self) -> None:
-        # Behind those that load there may be one in memory: each time one more is tried.
+        # Behind those that load there may be one that takes less: each time one more is tried.
         self._most_loading += 1
-        fetched, size_bytes = self._service.read(self._query, [], self._most_loading)
+        fetched, size_bytes = self._service.read(self._query, [], True, self._most_loading)
         has_some = size_bytes or is_urgent(fetched) or any(one.is_final for one in fetched)
         if has_some and len(fetched) == len(self._query.items):
             self._stop_loading()

@@ -21,7 +21,6 @@ from application.partitions.fetch_query import (
 )
 from application.ports.clock import Clock
 from application.ports.log_store import NotInMemory
-from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.ports.sealed_log import SealedLog, SealedRecords
 from application.state.catalog import Catalog
@@ -122,10 +121,10 @@ class ReadReplicas:
         query: FetchQuery,
         bytes_left: int,
         whole_first: bool,
-        is_late: bool,
+        loads: bool,
         elsewhere: NotLeaderOrFollower,
     ) -> FetchedPartition:
-        """Raises NotInMemory until the records are there, unless the fetch `is_late`.
+        """Raises NotInMemory when a read begins; none does without `loads`.
 
         `elsewhere`: who leads the partition.
         """
@@ -135,7 +134,7 @@ class ReadReplicas:
             refused = self._refusal(partition_id, item, elsewhere)
             if refused is not None:
                 return FetchedPartition(item, refused.as_value())
-            if is_late or (bytes_left <= 0 and not whole_first):
+            if not loads or (bytes_left <= 0 and not whole_first):
                 return FetchedPartition(item)  # its offsets are not known here
             max_bytes = min(item.max_bytes, bytes_left)
             if followed is None:
@@ -144,11 +143,8 @@ class ReadReplicas:
             reading = followed.by_item[item] = FollowedRead(found)
             if not reading.is_done:
                 raise NotInMemory(reading.loading)
-        if not reading.is_done:
-            if not is_late:
-                raise NotInMemory(Pending())  # the first caller waits for it
-            if self._clock.monotonic_ms() - followed.begun_ms < PATIENCE_MS:
-                return FetchedPartition(item)
+        if not reading.is_done and self._clock.monotonic_ms() - followed.begun_ms < PATIENCE_MS:
+            return FetchedPartition(item)
         if reading.found is None:
             return FetchedPartition(item, elsewhere.as_value())
         return self._response(partition_id, item, reading.found, query, bytes_left, whole_first)

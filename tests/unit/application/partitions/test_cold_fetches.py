@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from application.partitions.fetch import LOOK_AGAIN_MS, MOST_LOADING
-from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
+from domain.errors import StorageFailed
 from tests.fakes.broker import FlakyLogStore, with_topic
 from tests.unit.application.partitions.test_fetch import MANY, Fetch, fill, item, query
 
@@ -22,16 +22,24 @@ class Cold:
             fill(self.fake, index, 1)
         self.index_of = {one: at for at, one in enumerate(self.fake.existing().partition_ids)}
         self.warm: set[int] = set()
+        #: Reads of these fail.
+        self.broken: set[int] = set()
         #: Reads that are under way, by partition.
         self.asked: list[tuple[int, Pending[None]]] = []
 
-        def check(log: FlakyLogStore, call: str, partition_id: int) -> None:
+        def is_loaded(log: FlakyLogStore, call: str, partition_id: int) -> bool:
             index = self.index_of[partition_id]
-            if index not in self.warm:
-                self.asked.append((index, Pending()))
-                raise NotInMemory(self.asked[-1][1])
+            if index in self.broken:
+                self.broken.discard(index)
+                raise StorageFailed("no bucket")
+            return index in self.warm
 
-        monkeypatch.setattr(FlakyLogStore, "_check_loaded", check)
+        def begin(log: FlakyLogStore, partition_id: int) -> Pending[None]:
+            self.asked.append((self.index_of[partition_id], Pending()))
+            return self.asked[-1][1]
+
+        monkeypatch.setattr(FlakyLogStore, "_is_loaded", is_loaded)
+        monkeypatch.setattr(FlakyLogStore, "_load", begin)
 
     def load(self) -> list[int]:
         """What was asked for; until then nothing else is."""
@@ -84,8 +92,41 @@ def test_records_in_memory_behind_others_that_load_for_long_are_found(cold: Cold
     cold.warm.add(5)
     fetch = Fetch(cold.fake, query(*map(item, range(6)), max_bytes=MANY))
     cold.fake.scheduler.advance(499)
-    assert {index for index, _ in cold.asked} == {0}
+    assert fetch.waits and {index for index, _ in cold.asked} == {0}
     cold.fake.scheduler.advance(1)
-    assert {index for index, _ in cold.asked} == {0, 1}
-    cold.fake.scheduler.advance(4 * LOOK_AGAIN_MS)
     assert fetch.offsets() == [[]] * 5 + [[0]]
+
+
+@pytest.mark.parametrize("max_bytes", [PARTITIONS * MANY, MANY, 1])
+def test_records_in_memory_behind_any_number_of_others_are_found(
+    cold: Cold, max_bytes: int
+) -> None:
+    """Each fetch has them, though the others load for longer than it waits."""
+    cold.warm.add(PARTITIONS - 1)
+    for _ in range(3):
+        cold.asked.clear()
+        fetch = Fetch(cold.fake, query(*map(item, range(PARTITIONS)), max_bytes=max_bytes))
+        cold.fake.scheduler.advance(500)
+        assert fetch.offsets() == [[]] * (PARTITIONS - 1) + [[0]]
+        assert len({index for index, _ in cold.asked}) <= MOST_LOADING + 1
+
+
+@pytest.mark.parametrize("loading", [0, MOST_LOADING])
+def test_an_error_in_front_hides_no_records_in_memory(cold: Cold, loading: int) -> None:
+    """A response with an error waits for nothing."""
+    cold.broken.add(loading)
+    cold.warm.add(PARTITIONS - 1)
+    fetch = Fetch(cold.fake, query(*map(item, range(PARTITIONS)), max_bytes=PARTITIONS * MANY))
+    assert len(cold.asked) == MOST_LOADING
+    assert fetch.errors()[loading] is StorageFailed
+    assert fetch.offsets()[-1] == [0]
+
+
+def test_behind_others_that_load_for_long_one_more_is_tried_each_time(cold: Cold) -> None:
+    fetch = Fetch(cold.fake, query(*map(item, range(6)), max_bytes=MANY))
+    for tried in range(1, 4):
+        assert fetch.waits and {index for index, _ in cold.asked} == set(range(tried))
+        cold.fake.scheduler.advance(LOOK_AGAIN_MS)
+    cold.warm.add(3)
+    cold.fake.scheduler.advance(LOOK_AGAIN_MS)
+    assert fetch.offsets() == [[], [], [], [0], [], []]
