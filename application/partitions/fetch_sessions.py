@@ -84,16 +84,18 @@ class FetchSession:
             self._sent[one.item.key] = _state(one)
 
     def changed(self, fetched: list[FetchedPartition]) -> list[FetchedPartition]:
-        """Partitions with changes. Those with records move to the end, as in Kafka."""
+        """Partitions with changes. Those with records move to the end, as in Kafka, and those with
+        errors: what cannot be read takes the turn of no other partition.
+        """
         chosen = []
         for one in fetched:
             key = one.item.key
             state = _state(one)
-            is_needed = one.records or one.error is not None or one.is_final
-            if is_needed or self._sent.get(key) != state:
+            has_had_turn = one.records or one.error is not None
+            if has_had_turn or one.is_final or self._sent.get(key) != state:
                 chosen.append(one)
                 self._sent[key] = state
-                if one.records and key in self._by_key:
+                if has_had_turn and key in self._by_key:
                     self._by_key.move_to_end(key)
         return chosen
 

@@ -18,6 +18,7 @@ from domain.errors import (
     FetchSessionNotFound,
     FetchSessionTopicIdError,
     InvalidFetchSessionEpoch,
+    StorageFailed,
     UnknownTopicId,
 )
 from domain.partitions.leader_epochs import EpochEnd
@@ -188,6 +189,15 @@ def test_a_partition_with_records_is_the_last_in_the_next_fetch(sessions: Sessio
     a, b, c = item(0), item(1), item(2)
     session_id = sessions.open(a, b, c)
     chosen(sessions, session_id, 1, got(a, records=b"x"), got(b), got(c))
+    assert indexes(sessions.begin(session_id, 2).items) == [1, 2, 0]
+
+
+def test_a_partition_with_an_error_is_the_last_in_the_next_fetch(sessions: Sessions) -> None:
+    """So that those that cannot be read are not the only ones that are tried."""
+    a, b, c = item(0), item(1), item(2)
+    session_id = sessions.open(a, b, c)
+    failed = FetchedPartition(a, StorageFailed("no bucket"))
+    chosen(sessions, session_id, 1, failed, got(b), got(c))
     assert indexes(sessions.begin(session_id, 2).items) == [1, 2, 0]
 
 
