@@ -110,6 +110,24 @@ def test_a_caller_that_has_gone_takes_nothing_from_those_behind_it(loads: Loads)
     assert loads.answers([waiting]) == [batch(0, b"x")]
 
 
+def test_what_somebody_behind_a_caller_that_has_gone_waits_for_keeps_its_turn(
+    loads: Loads,
+) -> None:
+    """Otherwise it would be the last again each time that a client gives up."""
+    loads.hold_all_threads()
+    gone, waiting = loads.ask(0), loads.ask(0)
+    log = sealed_log(loads.broker)
+    assert isinstance(log, PostgresSealedLog)
+    later = range(P + 20, P + 20 + len(log._threads) - 1)
+    for partition_id in later:  # the last one waits behind it
+        loads.ask(0, partition_id)
+    gone.abandon()
+    assert loads.answers([waiting]) == [batch(0, b"x")]
+    loads.end()
+    assert loads.begun.index((P, 0)) < loads.begun.index((later[-1], 0))
+    assert loads.begun.count((P, 0)) == 1
+
+
 def test_a_piece_in_memory_waits_for_no_object(loads: Loads) -> None:
     assert fetch(loads.broker, 0) is not None
     loads.hold_all_threads()

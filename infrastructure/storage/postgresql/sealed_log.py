@@ -166,7 +166,9 @@ class PostgresSealedLog:
     # ---- in a thread
 
     def _read(self, wanted: _Wanted) -> _Read:
-        if wanted.is_abandoned:
+        if wanted.is_abandoned and all(
+            one.is_abandoned for one in tuple(self._loading.get(wanted.place, ()))
+        ):
             return _Read()
         with suppress(Exception):  # the leader reads the same object, and says what is wrong
             return self._found(wanted)
