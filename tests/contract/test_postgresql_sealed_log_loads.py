@@ -128,6 +128,19 @@ def test_what_somebody_behind_a_caller_that_has_gone_waits_for_keeps_its_turn(
     assert loads.begun.count((P, 0)) == 1
 
 
+def test_a_fault_of_a_caller_is_none_of_those_behind_it(loads: Loads) -> None:
+    def fail(_: object) -> None:
+        raise ValueError("a fault of a caller")
+
+    loads.may_go_on.clear()
+    failing, waiting = loads.ask(0), loads.ask(0)
+    failing.then(fail)
+    loads.may_go_on.set()
+    with pytest.raises(ValueError, match="of a caller"):
+        loads.broker.run_until(lambda: False)
+    assert loads.answers([waiting]) == [batch(0, b"x")]
+
+
 def test_a_piece_in_memory_waits_for_no_object(loads: Loads) -> None:
     assert fetch(loads.broker, 0) is not None
     loads.hold_all_threads()

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from application.ports.pending import Pending, resolved
 from application.ports.sealed_log import SealedRecords
+from application.state.notifying import notify_each
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.asking import batches_of
@@ -64,6 +65,10 @@ class _Wanted(NamedTuple):
     @property
     def is_abandoned(self) -> bool:
         return self.found is not None and self.found.is_abandoned
+
+    def resolve(self, records: SealedRecords | None) -> None:
+        if self.found is not None:
+            self.found.resolve(records)
 
 
 class _Piece(NamedTuple):
@@ -155,13 +160,12 @@ class PostgresSealedLog:
             ahead = _Wanted((wanted.place[0], read.ahead))
             if ahead.place not in self._loading and self._known(ahead.place) is None:
                 self._put(ahead)
-        if wanted.found is not None:
-            wanted.found.resolve(read.records)
-        for one in waiting:
-            # Each asks the database itself: it may have come later.
-            is_put = not one.is_abandoned and not read.is_vain and self._put(one)
-            if one.found is not None and not is_put:
-                one.found.resolve(None)
+        # Each asks the database itself: it may have come later.
+        done = [one for one in waiting if one.is_abandoned or read.is_vain or not self._put(one)]
+        done.append(wanted)
+        faults = notify_each(done, lambda one: one.resolve(read.records if one is wanted else None))
+        if faults:
+            raise faults[0]
 
     # ---- in a thread
 
