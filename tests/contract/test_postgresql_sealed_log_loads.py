@@ -12,7 +12,12 @@ from application.ports.pending import Pending
 from application.ports.sealed_log import SealedRecords
 from infrastructure.storage.postgresql import sealed_log as sealed_log_module
 from infrastructure.storage.postgresql.cache import CachedEntry
-from infrastructure.storage.postgresql.sealed_log import PostgresSealedLog
+from infrastructure.storage.postgresql.sealed_log import (
+    PostgresSealedLog,
+    _Piece,
+    _Read,
+    _Wanted,
+)
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker
 from tests.contract.s3_objects import Objects
@@ -145,6 +150,33 @@ def test_a_piece_in_memory_waits_for_no_object(loads: Loads) -> None:
     assert fetch(loads.broker, 0) is not None
     loads.hold_all_threads()
     assert records(loads.broker, 0) == batch(0, b"x")
+
+
+@pytest.mark.parametrize("is_put", [True, False])
+def test_what_has_left_its_object_is_looked_for_by_another_thread(
+    loads: Loads, monkeypatch: pytest.MonkeyPatch, is_put: bool
+) -> None:
+    """Pieces in memory do not wait for it."""
+    for offset in (0, 1):
+        assert fetch(loads.broker, offset) is not None
+        loads.end()
+    loads.hold_all_threads()
+    of_piece, left = PostgresSealedLog._of_piece, [(P, 0)]
+
+    def none_once(log: PostgresSealedLog, piece: _Piece, wanted: _Wanted) -> _Read | None:
+        if wanted.place in left:
+            left.remove(wanted.place)
+            return None
+        return of_piece(log, piece, wanted)
+
+    monkeypatch.setattr(PostgresSealedLog, "_of_piece", none_once)
+    asked = loads.ask(0)
+    if is_put:
+        assert records(loads.broker, 1) == batch(1, b"x")
+        assert loads.answers([asked]) == [batch(0, b"x")]
+    else:
+        monkeypatch.setattr(PostgresSealedLog, "_put", lambda *_: False)
+        assert loads.answers([asked]) == [None]
 
 
 @pytest.mark.parametrize(("room", "kept"), [(4, 4), (2.5, 2), (0, 1)])

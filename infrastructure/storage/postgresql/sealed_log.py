@@ -98,6 +98,8 @@ class _Read(NamedTuple):
     ahead: int | None = None
     #: Others that want the same will find no more.
     is_vain: bool = False
+    #: It has to be loaded, by another thread.
+    is_away: bool = False
 
 
 class PostgresSealedLog:
@@ -105,7 +107,9 @@ class PostgresSealedLog:
         self._contents = contents
         self._reading = reading
         self._threads: list[LoadingThread[_Wanted, _Read]] = [
-            LoadingThread(self._read, partial(self._answered, one), to_loop, "ottla-follows")
+            LoadingThread(
+                partial(self._read, one), partial(self._answered, one), to_loop, "ottla-follows"
+            )
             for one in range(_THREADS)
         ]
         self._loads = [0] * _THREADS
@@ -155,32 +159,39 @@ class PostgresSealedLog:
 
     def _answered(self, number: int, wanted: _Wanted, read: _Read) -> None:
         self._loads[number] -= 1
-        waiting = [] if number == 0 else self._loading.pop(wanted.place)
+        # Each asks the database itself: it may have come later.
+        again = [] if number == 0 else self._loading.pop(wanted.place)
+        if read.is_away:
+            again.append(wanted)
         if read.ahead is not None:
             ahead = _Wanted((wanted.place[0], read.ahead))
             if ahead.place not in self._loading and self._known(ahead.place) is None:
                 self._put(ahead)
-        # Each asks the database itself: it may have come later.
-        done = [one for one in waiting if one.is_abandoned or read.is_vain or not self._put(one)]
-        done.append(wanted)
+        done = [one for one in again if one.is_abandoned or read.is_vain or not self._put(one)]
+        if not read.is_away:
+            done.append(wanted)
         faults = notify_each(done, lambda one: one.resolve(read.records if one is wanted else None))
         if faults:
             raise faults[0]
 
     # ---- in a thread
 
-    def _read(self, wanted: _Wanted) -> _Read:
+    def _read(self, number: int, wanted: _Wanted) -> _Read:
         if wanted.is_abandoned and all(
             one.is_abandoned for one in tuple(self._loading.get(wanted.place, ()))
         ):
             return _Read()
         with suppress(Exception):  # the leader reads the same object, and says what is wrong
-            return self._found(wanted)
+            return self._found(wanted, number > 0)
         return _Read(is_vain=True)
 
-    def _found(self, wanted: _Wanted) -> _Read:
+    def _found(self, wanted: _Wanted, loads: bool) -> _Read:
         for _ in range(2):
-            piece = self._known(wanted.place) or self._load(*wanted.place)
+            piece = self._known(wanted.place)
+            if piece is None:
+                if not loads:
+                    return _Read(is_away=True)
+                piece = self._load(*wanted.place)
             if piece is None:
                 break
             read = _Read() if wanted.found is None else self._of_piece(piece, wanted)
