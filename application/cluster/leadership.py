@@ -93,7 +93,10 @@ class Leadership:
             self._background.start(self._go_on)
 
     def _go_on(self) -> Job[None]:
-        yield from self._raise_all_epochs(lambda: self._placement.has_begun)
+        def has_begun() -> bool:
+            return self._placement.has_begun
+
+        yield from self._raise_all_epochs(has_begun)
 
     def _raise_all_epochs(self, is_due: Callable[[], bool]) -> Job[bool]:
         """False: it is not due any more. All again if a standby was promoted meanwhile."""

@@ -84,7 +84,8 @@ def batches_of(
 ) -> Answer:
     """Last offsets, batches and index of entries that are in an object, up to so many bytes.
 
-    Raises what these do, PartDamaged and other ObjectDamaged, and ObjectsFailed.
+    Raises what `execute` and `bucket_of` raise, PartDamaged and other ObjectDamaged, and
+    ObjectsFailed.
     """
     places = _rows(execute, _PLACES, name, partition_id, span, most_bytes)
     if not places:
