@@ -69,7 +69,7 @@ FIRST = {
     "live_records_are_removed": 10,
     "log_start_moves_only_once": 3,
     "markers_go_before_their_records": 367,
-    "memory_of_a_lost_connection_is_not_released": 429,
+    "memory_of_a_lost_connection_is_not_released": 210,
     "offset_is_visible_before_its_commit": 24,
     "offsets_of_a_deleted_group_come_back": 21,
     "offsets_of_a_live_group_expire": 3,
