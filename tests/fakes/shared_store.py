@@ -42,7 +42,7 @@ class SharedStore:
         self.holder: StoreView | None = None
         self.waiting: list[Pending[None]] = []
         self.database = Database(self.data, self.members)
-        #: Of the newest timeline.
+        #: Of the newest timeline, as those of all brokers on it.
         self.first_epoch = self.losses = 0
         #: A broker, and how many commits it has repeated.
         self.when_went_on: Callable[[SharedBroker, int], None] = lambda broker, repeated: None
@@ -115,13 +115,22 @@ class SharedStore:
         commit: they go on with it, or their commits fail from then on.
         """
         self.database.return_to(past)
-        self.first_epoch = first_epoch
-        self.losses += 1
+        self._next_timeline(first_epoch)
         self._release()
         for broker in self.brokers.values():
             broker.commit.is_to_check = True
             broker.store.wake()
         self.members.return_to(past.registered)
+
+    def promote(self, first_epoch: int) -> None:
+        """A synchronous standby: nothing is lost, which brokers cannot know."""
+        self._next_timeline(first_epoch)
+        for broker in self.brokers.values():
+            broker.changes.promoted(first_epoch, self.losses)
+
+    def _next_timeline(self, first_epoch: int) -> None:
+        self.first_epoch = first_epoch
+        self.losses += 1
 
     @property
     def over(self) -> list[int]:
@@ -143,10 +152,9 @@ class SharedChanges:
     def on_promoted(self, call: Callable[[], None]) -> None:
         self._when_promoted.append(call)
 
-    def promoted(self, first_epoch: int) -> None:
-        """Without a loss."""
-        self.first_epoch = first_epoch
-        self.losses += 1
+    def promoted(self, first_epoch: int, losses: int) -> None:
+        """This broker is connected to the server of that timeline."""
+        self.first_epoch, self.losses = first_epoch, losses
         for call in self._when_promoted:
             call()
 
@@ -192,7 +200,7 @@ class SharedBroker(InProcessBroker):
 
     def _goes_on(self, repeated: int) -> None:
         self.shared.when_went_on(self, repeated)
-        self.changes.promoted(self.shared.first_epoch)
+        self.changes.promoted(self.shared.first_epoch, self.shared.losses)
 
     def _placement(self) -> FakePlacement:
         return None  # type: ignore[return-value]  # that of the store

@@ -250,9 +250,7 @@ class SeveralBrokers:
     def _promote(self) -> None:
         """A synchronous standby: nothing is lost."""
         self._log("a synchronous standby is promoted")
-        self.store.first_epoch = self._next_timeline()
-        for broker in self.store.brokers.values():
-            broker.changes.promoted(self.store.first_epoch)
+        self.store.promote(self._next_timeline())
 
     def _next_timeline(self) -> int:
         self.promotions += 1
@@ -317,6 +315,9 @@ class SeveralBrokers:
             broker.commit.holding = False
         self.store.advance(SETTLES_MS, step_ms=50)
         for partition_id in self.topic.partition_ids:
+        losses = [one.changes.losses for one in self.store.brokers.values()]
+        if set(losses) != {self.store.losses}:
+            raise Violation(f"brokers know of {losses} losses, not of {self.store.losses}")
             seen = {one.leader(partition_id) for one in self.store.brokers.values()}
             if len(seen) != 1 or min(seen)[0] not in NODES:
                 raise Violation(f"leaders of {partition_id}: {seen}")

@@ -76,7 +76,7 @@ def test_a_broker_that_goes_on_after_a_promotion_leads_in_a_new_epoch(shared: Sh
     shared.topic("t", 3)
     broker = shared.brokers[2]
     broker.appended(record_batch(["a"]), index=1)
-    broker.changes.promoted(1000)
+    broker.changes.promoted(1000, losses=1)
     broker.appended(record_batch(["b"]), index=1)
     shared.run()
     assert leaders(shared) == [(1, 0), (2, 1000), (3, 0)]
@@ -89,7 +89,7 @@ def test_after_a_failed_commit_it_raises_the_epochs_again(shared: SharedStore) -
     shared.topic("t", 3)
     broker = shared.brokers[2]
     broker.commit.fail_next()
-    broker.changes.promoted(1000)
+    broker.changes.promoted(1000, losses=1)
     shared.run()
     assert leaders(shared) == [(1, 0), (2, 0), (3, 0)]
     shared.advance(2000, step_ms=50)
@@ -101,10 +101,10 @@ def test_a_promotion_while_it_raises_the_epochs_raises_them_again(shared: Shared
     shared.topic("t", 3)
     broker = shared.brokers[2]
     broker.commit.hold()
-    broker.changes.promoted(1000)
+    broker.changes.promoted(1000, losses=1)
     shared.run()
     assert broker.commit.under_way
-    broker.changes.promoted(2000)
+    broker.changes.promoted(2000, losses=2)
     broker.commit.let_go()
     shared.run()
     assert leaders(shared) == [(1, 0), (2, 2000), (3, 0)]
@@ -119,7 +119,7 @@ def test_a_promotion_while_it_begins_raises_the_epochs_again(shared: SharedStore
     shared.run()
     broker = shared.brokers[2]
     assert broker.commit.under_way and not broker.core.placement.has_begun
-    broker.changes.promoted(2000)
+    broker.changes.promoted(2000, losses=2)
     broker.commit.let_go()
     shared.run()
     assert leaders(shared)[1] == (2, 2000)

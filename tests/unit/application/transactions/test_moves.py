@@ -182,7 +182,7 @@ def test_a_transaction_that_begins_while_leader_epochs_rise_is_kept() -> None:
     producer = ClusterProducer(shared)
     assert producer.init() == 0
     broker.commit.hold()
-    broker.changes.promoted(1000)
+    broker.changes.promoted(1000, losses=1)
     broker.scheduler.advance(20)
     assert broker.commit.under_way
     broker.scheduler.after_ms(10, broker.commit.let_go)
