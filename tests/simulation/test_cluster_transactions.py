@@ -27,13 +27,6 @@ def test_each_transaction_ends_in_one_way_in_all_its_partitions() -> None:
     assert min(happened[each] for each in often) > 20
 
 
-@pytest.mark.long
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("first", range(10_000, 10_200, 50))
-def test_more_seeds(first: int) -> None:
-    run_worlds(WORLD, range(first, first + 50))
-
-
 def follow_epochs(coordinators: Coordinators) -> None:
     before, after = coordinators._led, coordinators._led_now()
     if before == after:

@@ -29,13 +29,6 @@ def test_every_acknowledged_record_is_in_one_log_and_each_epoch_has_one_leader()
     assert happened["commits that are repeated"] > 10
 
 
-@pytest.mark.long
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("first", range(10_000, 11_200, 300))
-def test_more_seeds(first: int) -> None:
-    run_worlds(WORLD, range(first, first + 300))
-
-
 def forgetful(self: SharedCommit, failure: StorageFailed | None) -> None:
     """The client is told that it failed, and the broker gives the offsets again."""
     if self._is_persisted:

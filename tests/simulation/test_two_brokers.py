@@ -16,13 +16,6 @@ def test_a_partition_that_moves_has_every_record_exactly_once() -> None:
     assert happened["commits whose outcome is known late"] > 50
 
 
-@pytest.mark.long
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("first", range(10_000, 10_800, 200))
-def test_more_seeds(first: int) -> None:
-    run_worlds(WORLD, range(first, first + 200))
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_moving_partitions_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == FAULTS[0]:

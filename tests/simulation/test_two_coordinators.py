@@ -21,13 +21,6 @@ def test_groups_that_move_keep_their_generations_and_offsets() -> None:
     assert happened["commits whose outcome is known late"] > 50
 
 
-@pytest.mark.long
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("first", range(10_000, 10_300, 100))
-def test_more_seeds(first: int) -> None:
-    run_worlds(WORLD, range(first, first + 100))
-
-
 def nothing(self: object, moved: object) -> None: ...
 
 
