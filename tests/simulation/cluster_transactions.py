@@ -1,7 +1,8 @@
 """Transactional producers of several brokers, which stop, die and come back, by a seed.
 
 The store goes back only to what lacks nothing that brokers share, and while all of them are alive:
-then nothing may be lost. Clients notice nothing but refusals of early batches, which are counted.
+then nothing may be lost, and clients notice nothing but refusals of what comes before their
+transactions are repeated, which are counted.
 
 At the end each transaction is committed in all of its partitions, or in none, once in each; the
 offsets of a group are those of the last committed one.
@@ -11,9 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
+from application.background.loaded import loaded
 from domain.messages.batch import CONTROL, TRANSACTIONAL, RecordBatch
 from domain.messages.control import read_end_marker
+from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from infrastructure.storage.repositories.scopes import MARKERS
 from tests.fakes.batches import record_batch
 from tests.simulation.actors.transactional_client import Attempt, Outcome, TransactionalClient
@@ -43,6 +47,7 @@ class ClusterTransactions(SeveralBrokers):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
+        self._spread_coordinators()
         self.is_settling = False
         self.refused_early = 0
         self.ended: Counter[Outcome] = Counter()
@@ -58,6 +63,20 @@ class ClusterTransactions(SeveralBrokers):
             (self._go_back, 3),
         )
         self.actions += tuple(call for call, times in more for _ in range(times))
+
+    def _spread_coordinators(self) -> None:
+        """The first broker has created both topics while it was alone, and leads all of them."""
+        nodes = [*NODES, *NODES]
+        places = [
+            ((name, index), nodes[index + first : index + first + 2])
+            for first, name in enumerate((OFFSETS_TOPIC, TRANSACTION_TOPIC))
+            for index in range(len(NODES))
+        ]
+        broker = self.store.brokers[NODES[0]]
+        reassign = partial(broker.broker.topics.replicas.reassign, places)
+        broker.core.background.run(loaded(reassign)).then(lambda _: None)
+        self.store.advance(100)
+        self._replicate()
 
     @property
     def happened(self) -> Counter[str]:
@@ -171,11 +190,7 @@ class ClusterTransactions(SeveralBrokers):
             for one in client.attempts
             if one.outcome is Outcome.COMMITTED and one.offset is not None
         ]
-        [offsets] = [
-            broker.broker.groups.offsets.of(client.group_id)
-            for broker in self.store.brokers.values()
-            if broker.broker.groups.coordinators.is_here(client.group_id)
-        ]
-        found = [one.offset for one in offsets.get("t", {}).values()]
+        offsets = self.offsets_of(client.group_id)
+        found = [one.offset for one in offsets]
         if found != expected[-1:]:
             raise Violation(f"{client.group_id} has offset {found}, not {expected[-1:]}")

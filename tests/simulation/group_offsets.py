@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.errors import BrokerError
 from tests.fakes.client import FakeClient
 from tests.fakes.offset_requests import at, commit_codes, offset_commit
 from tests.fakes.shared_store import SharedBroker
@@ -69,12 +68,7 @@ class GroupOffsets:
         for group_id in GROUPS:
             of_group = (at for one, at in self.acknowledged.values if one == group_id)
             acknowledged = max(of_group, default=0)
-            [found] = [
-                one.broker.groups.offsets.of(group_id).get("t", {})
-                for one in self._world.store.brokers.values()
-                if one.broker.groups.coordinators.is_here(group_id)
-            ]
-            assert not isinstance(found, BrokerError)
-            offset = max((one.offset for one in found.values()), default=0)
+            found = self._world.offsets_of(group_id)
+            offset = max((one.offset for one in found), default=0)
             if not acknowledged <= offset <= self._sent:
                 raise Violation(f"{group_id} has offset {offset}, not {acknowledged}")

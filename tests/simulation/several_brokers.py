@@ -17,6 +17,7 @@ from random import Random
 from application.background.loaded import loaded
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import BrokerError, StorageFailed
+from domain.groups.offsets import CommittedOffset
 from tests.fakes.batches import record_batch
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.simulation.acknowledged import Acknowledged
@@ -314,10 +315,10 @@ class SeveralBrokers:
                 broker.commit.let_go()
             broker.commit.holding = False
         self.store.advance(SETTLES_MS, step_ms=50)
-        for partition_id in self.topic.partition_ids:
         losses = [one.changes.losses for one in self.store.brokers.values()]
         if set(losses) != {self.store.losses}:
             raise Violation(f"brokers know of {losses} losses, not of {self.store.losses}")
+        for partition_id in self.topic.partition_ids:
             seen = {one.leader(partition_id) for one in self.store.brokers.values()}
             if len(seen) != 1 or min(seen)[0] not in NODES:
                 raise Violation(f"leaders of {partition_id}: {seen}")
@@ -332,6 +333,17 @@ class SeveralBrokers:
         one = registrations.get(partition_id)
         assert one is not None
         return one
+
+    def offsets_of(self, group_id: str) -> list[CommittedOffset]:
+        """In the topic."""
+        found = [
+            one.broker.groups.offsets.of(group_id)
+            for one in self.store.brokers.values()
+            if one.broker.groups.coordinators.is_here(group_id)
+        ]
+        if len(found) != 1:
+            raise Violation(f"{group_id} has {len(found)} coordinators")
+        return list(found[0].get("t", {}).values())
 
     def _check_logs(self) -> None:
         found: dict[tuple[int, int], bytes] = {}

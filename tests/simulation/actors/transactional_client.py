@@ -6,9 +6,9 @@ repeated. Sometimes the client ends, and another one with the same transactional
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Set
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interfaces.kafka.wire.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
 from interfaces.kafka.wire.messages.produce import (
@@ -32,8 +32,11 @@ OF_COORDINATORS = {14, 15, 16, 51}
 OF_LEADERS = {5, 6, 19, 56}
 #: The transaction has timed out.
 FENCED = {47, 48, 49, 90}
-#: What a leader says that reads the transaction before its coordinator has repeated lost commits.
+#: To the first batch of a transaction in a partition, or its offsets in a group, by a broker that
+#: reads the transaction before its coordinator has repeated lost commits. 49: these had its
+#: transactional id, too.
 NOT_REPEATED_YET = {47, 48, 49}
+NONE: frozenset[int] = frozenset()
 #: Steps until a response is taken as lost.
 PATIENCE = 100
 LOST_SHARE, RESTARTED_SHARE = 0.03, 0.02
@@ -63,6 +66,17 @@ class Attempt:
         self.outcome = Outcome.OPEN
 
 
+class Sent(NamedTuple):
+    """When a request was sent."""
+
+    #: Its broker does not coordinate the transaction.
+    is_elsewhere: bool = False
+    #: The coordinator had not noticed that the store went back.
+    is_behind: bool = False
+    #: How often the store had gone back.
+    went_back: int = 0
+
+
 class Restarted(Exception):
     """The client has ended, or its producer is fenced."""
 
@@ -80,9 +94,7 @@ class TransactionalClient:
         self._next = next(self._life)
         self._pending: tuple[SharedBroker, FakeClient] | None = None
         self._left = 0
-        #: When the request was sent: whether a broker had not noticed that the store went back, and
-        #: how often it had gone back.
-        self._sent_at = False, 0
+        self._sent = Sent()
 
     # ---- one request at a time
 
@@ -114,7 +126,8 @@ class TransactionalClient:
         client = broker.client()
         client.send(request, version)
         self._pending, self._left = (broker, client), PATIENCE
-        self._sent_at = self.world.notices, self.world.went_back
+        is_behind = any(map(self._is_behind, brokers.values()))
+        self._sent = Sent(not self._coordinates(broker), is_behind, self.world.went_back)
 
     def _resume(self, response: Any) -> None:
         self._pending = None
@@ -123,8 +136,27 @@ class TransactionalClient:
         except StopIteration:
             self.is_over = True
 
+    def _coordinates(self, broker: SharedBroker) -> bool:
+        return broker.broker.transactions.coordinators.is_here(self.transactional_id)
+
+    def _is_behind(self, broker: SharedBroker) -> bool:
+        return broker.commit.is_to_check and self._coordinates(broker)
+
+    @property
+    def _is_early(self) -> bool:
+        """The broker may have read the transaction before its coordinator repeated the commits that
+        began it.
+        """
+        sent = self._sent
+        return sent.is_elsewhere and (sent.is_behind or sent.went_back != self.world.went_back)
+
     def _asked(
-        self, request: Request, version: int, where: Where, again: set[int], fenced: set[int]
+        self,
+        request: Request,
+        version: int,
+        where: Where,
+        again: Set[int],
+        refused_early: Set[int] = NONE,
     ) -> Asking:
         """Until it succeeds. Raises Restarted."""
         while True:
@@ -134,10 +166,9 @@ class TransactionalClient:
             codes = error_codes(response) - {0} if response is not None else {-1}
             if not codes:
                 return response
-            if codes & fenced:
+            if codes & self._fenced:
                 raise Restarted
-            may_be_behind = self._sent_at != (False, self.world.went_back)
-            if codes <= NOT_REPEATED_YET and may_be_behind:
+            if codes <= refused_early and self._is_early:
                 self.world.refused_early += 1
                 raise Restarted
             if response is not None and codes - again:
@@ -147,7 +178,7 @@ class TransactionalClient:
         def where(broker: SharedBroker) -> int:
             return broker.broker.transactions.coordinators.node_id(self.transactional_id)
 
-        return self._asked(request, version, where, OF_COORDINATORS, self._fenced)
+        return self._asked(request, version, where, OF_COORDINATORS)
 
     @property
     def _fenced(self) -> set[int]:
@@ -228,8 +259,13 @@ class TransactionalClient:
             topic_data=[TopicProduceData(name="t", partition_data=[data])],
         )
         partition_id = self.world.topic.partition_ids[index]
+        # The first one of the transaction in this partition, until it is accepted.
         yield from self._asked(
-            request, 9, lambda broker: broker.leader(partition_id)[0], OF_LEADERS, self._fenced
+            request,
+            9,
+            lambda broker: broker.leader(partition_id)[0],
+            OF_LEADERS,
+            NOT_REPEATED_YET,
         )
         self._sequences[index] = sequence + 1
 
@@ -243,5 +279,5 @@ class TransactionalClient:
             3,
             lambda broker: broker.broker.groups.coordinators.node_id(self.group_id),
             OF_COORDINATORS,
-            self._fenced,
+            NOT_REPEATED_YET,
         )
