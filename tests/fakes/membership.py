@@ -68,7 +68,11 @@ class FakeMembers:
 
     def has_session(self, node_id: int) -> bool:
         """Its commits are not refused."""
-        return node_id in self.registered and self.registered[node_id].session_id > 0
+        return self.session_id(node_id) > 0
+
+    def session_id(self, node_id: int) -> int:
+        """0: others have ended it, or the store went back to a time before it joined."""
+        return self.registered[node_id].session_id if node_id in self.registered else 0
 
     def _changed(self) -> None:
         for each in list(self.memberships):

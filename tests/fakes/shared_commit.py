@@ -126,7 +126,7 @@ class SharedCommit(FakeCommit):
     def _refusal(self) -> StorageFailed | None:
         if self.is_over or self.is_to_check:
             return StorageFailed(LOST)
-        if self._is_void or not self._database.members.has_session(self._node_id):
+        if self._session_has_ended():
             return StorageFailed(FENCED)
         if changes_shared_rows(self._held_rows) and (
             self._held_timeline != self._database.timeline
@@ -134,6 +134,10 @@ class SharedCommit(FakeCommit):
         ):
             return StorageFailed(CHANGED_MEANWHILE)
         return None
+
+    def _session_has_ended(self) -> bool:
+        """Also that in which something of the commit was staged."""
+        return self._is_void or not self._database.members.has_session(self._node_id)
 
     def _new_session(self) -> None:
         self._is_void = self.under_way or bool(self._view.staged)
@@ -160,7 +164,7 @@ class SharedCommit(FakeCommit):
 
     def note_session(self) -> None:
         """A database of this moment knows it."""
-        session = self._database.members.registered[self._node_id].session_id
+        session = self._database.members.session_id(self._node_id)
         if session and not self.is_to_check and not self.is_over:
             self._sessions.add(session)
 
@@ -170,8 +174,7 @@ class SharedCommit(FakeCommit):
             return
         self.is_to_check = False
         before = self.lost_commits.repeated
-        members = self._database.members
-        session = members.registered[self._node_id].session_id
+        session = self._database.members.session_id(self._node_id)
         found = self._database.seqs.get(self._node_id, 0)
         is_known = session in self._sessions
         if self._is_persisted and not ((is_known or not session) and found == self._seq + 1):
