@@ -148,5 +148,5 @@ def check_found(fault: Callable[[Patch], None], seeds: Sequence[int], monkeypatc
     name = fault.__name__
     found = first_failure([FIRST.get(name, seeds[0]), *seeds])
     assert found is not None
-    assert not OUTDATED.search(str(found.failure)), found.failure
+    assert not OUTDATED.search(repr(found.failure)), found.failure
     print(f"{name}: seed {found.seed}: {found.failure}")
