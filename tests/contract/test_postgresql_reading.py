@@ -81,7 +81,7 @@ def test_answers_of_abandoned_reads_are_few(
     relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest ones stay."""
-    monkeypatch.setattr(reading, "_MOST_ANSWERS", 2)
+    monkeypatch.setattr(reading, "_ANSWERS_BYTES", 3 * reading._EACH_BYTES - 1)
     for later in range(5):
         with pytest.raises(NotInMemory):
             opened.storage.log.at_timestamp(1, 100 + later)
@@ -90,6 +90,22 @@ def test_answers_of_abandoned_reads_are_few(
     opened.storage.log.at_timestamp(1, 103)
     with pytest.raises(NotInMemory):
         opened.storage.log.at_timestamp(1, 102)
+
+
+@pytest.mark.parametrize("relayed", ["later"], indirect=True)
+def test_many_partitions_are_loaded_at_once(opened: RelayedStore) -> None:
+    """As by the first request for all that a broker has just taken over."""
+    log, partitions = opened.storage.log, range(2, 202)
+    for partition_id in partitions:
+        log.append(partition_id, 0, batch(0))
+    assert opened.commit() is None
+    log._contents.cache.clear()
+    for partition_id in partitions:
+        with pytest.raises(NotInMemory):
+            log.headers(partition_id, 0, 10)
+    for _ in partitions:
+        opened.callbacks.get(timeout=10)()
+    assert [len(log.headers(one, 0, 10)) for one in partitions] == [1] * 200
 
 
 @pytest.mark.parametrize("relayed", ["later"], indirect=True)

@@ -37,8 +37,13 @@ from infrastructure.storage.repositories.leader_rows import LEADERS, epoch_of, k
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
 
-#: Of callers that did not come back, and those that are asked for ahead.
-_MOST_ANSWERS = 20
+#: For callers that come back for them: one may ask for each of a thousand partitions. Those that
+#: are abandoned, or asked for ahead, stay as long.
+_ANSWERS_BYTES = 80 << 20
+#: Of objects around each.
+_EACH_BYTES = 1024
+#: Of batches that are asked for.
+_AT_ONCE_BYTES = 4 << 20
 #: For questions about objects.
 _OBJECT_THREADS = 7
 #: While entries are moved away.
@@ -72,6 +77,7 @@ class _Known(NamedTuple):
     #: How many callers a failure is for.
     waited: int
     answered_at: float
+    size_bytes: int
 
     def counts(self, changes: int) -> bool:
         if isinstance(self.answer, StorageFailed):
@@ -110,6 +116,7 @@ class Reading:
         self._waiting: dict[Question, list[Pending[None]]] = {}
         #: The oldest first.
         self._answers: dict[Question, _Known] = {}
+        self._answers_bytes = 0
         #: The number of changes of the log at that time, and the thread.
         self._begun_at: dict[Question, tuple[int, int]] = {}
         #: Of a read that took too long.
@@ -122,10 +129,10 @@ class Reading:
     def ask(self, question: Question, waits: bool = False) -> Answer:
         """Raises NotInMemory or StorageFailed."""
         changes = self._contents.changes_of(question.partition_id)
-        known = self._answers.pop(question, None)
+        known = self._taken(question)
         if known is not None and known.counts(changes):
             if isinstance(known.answer, StorageFailed) and known.waited > 1:
-                self._answers[question] = known._replace(waited=known.waited - 1)
+                self._keep(question, known._replace(waited=known.waited - 1))
             return _given(known.answer)
         if not self._threads:
             return _given(self._execute(question))
@@ -143,7 +150,8 @@ class Reading:
 
     def ask_ahead(self, question: Question) -> None:
         """It will be asked soon."""
-        has_room = len(self._waiting) + len(self._answers) < _MOST_ANSWERS
+        coming_bytes = len(self._waiting) * _AT_ONCE_BYTES
+        has_room = coming_bytes + self._answers_bytes < _ANSWERS_BYTES
         if self._threads and has_room and question not in self._answers:
             self._begun(question, self._contents.changes_of(question.partition_id))
 
@@ -171,12 +179,23 @@ class Reading:
 
     def _answered(self, question: Question, answer: Answer | StorageFailed) -> None:
         waiting = self._waiting.pop(question)
-        if len(self._answers) >= _MOST_ANSWERS:
-            del self._answers[next(iter(self._answers))]
         changes, number = self._begun_at.pop(question)
         self._loads[number] -= 1
-        self._answers[question] = _Known(answer, changes, len(waiting), monotonic())
+        known = _Known(answer, changes, len(waiting), monotonic(), _size_of(answer))
+        self._keep(question, known)
         resolve_all(waiting)
+
+    def _keep(self, question: Question, known: _Known) -> None:
+        self._answers[question] = known
+        self._answers_bytes += known.size_bytes
+        while self._answers_bytes > _ANSWERS_BYTES and len(self._answers) > 1:
+            self._taken(next(iter(self._answers)))
+
+    def _taken(self, question: Question) -> _Known | None:
+        known = self._answers.pop(question, None)
+        if known is not None:
+            self._answers_bytes -= known.size_bytes
+        return known
 
     def _execute_soon(self, question: Question) -> Answer | StorageFailed:
         """On the loop."""
@@ -271,6 +290,11 @@ class Reading:
         self._link.drop()
         if self.row_reading is not None:
             self.row_reading.close()
+
+
+def _size_of(answer: Answer | StorageFailed) -> int:
+    rows = () if isinstance(answer, StorageFailed) else answer
+    return _EACH_BYTES + sum(len(each) for row in rows for each in row if isinstance(each, bytes))
 
 
 def _given(answer: Answer | StorageFailed) -> Answer:
