@@ -4,7 +4,7 @@
    taken after another broker had ended that session.
 2. An outcome says whether the commit is kept. While that is not known, nothing is said.
 3. A commit of which it is known that it is not kept, and never will be, is sent again before
-   anybody is told.
+   its failure is reported.
 
 A fault is a change of the text of a method. It notes when it is passed, so that a test sees that it
 has happened; a text that is not there any more fails.
@@ -91,62 +91,62 @@ def ignores_the_fence(patch: Patch, passed: Passed) -> None:
 
 
 def reports_an_unknown_outcome_as_failure(patch: Patch, passed: Passed) -> None:
-    told = f"""\
+    lines = f"""\
         if is_open:
             _passed()
             self._link.drop()
             return {_FAILED}
     """
-    _changed(patch, passed, _LOST, _LOST + _indented(told, 16))
+    _changed(patch, passed, _LOST, _LOST + _indented(lines, 16))
 
 
 def reports_an_unknown_outcome_as_success(patch: Patch, passed: Passed) -> None:
-    told = """\
+    lines = """\
         if is_open:
             _passed()
             self._link.drop()
             self._seq += 1
             return None
     """
-    _changed(patch, passed, _LOST, _LOST + _indented(told, 16))
+    _changed(patch, passed, _LOST, _LOST + _indented(lines, 16))
 
 
 def reports_what_is_kept_as_failure(patch: Patch, passed: Passed) -> None:
-    told = f"""\
+    lines = f"""\
         if is_open and found == self._seq + 1:
             _passed()
             self._seq = found
             return {_FAILED}
     """
-    _changed(patch, passed, _KNOWN, _indented(told, 20) + _KNOWN)
+    _changed(patch, passed, _KNOWN, _indented(lines, 20) + _KNOWN)
 
 
 def sends_again_what_is_kept(patch: Patch, passed: Passed) -> None:
-    again = """\
+    lines = """\
         if is_open and found == self._seq + 1:
             _passed()
             self._seq = found
             continue
     """
-    _changed(patch, passed, _KNOWN, _indented(again, 20) + _KNOWN)
+    _changed(patch, passed, _KNOWN, _indented(lines, 20) + _KNOWN)
 
 
 # ---- rule 3
 
 
 def fails_at_once_what_is_void(patch: Patch, passed: Passed) -> None:
-    told = f"""\
+    lines = f"""\
         if is_open:
             _passed()
             return {_FAILED}
     """
-    _changed(patch, passed, _VOID, _indented(told, 20) + _VOID)
+    _changed(patch, passed, _VOID, _indented(lines, 20) + _VOID)
 
 
 def reports_what_is_void_as_success(patch: Patch, passed: Passed) -> None:
-    told = """\
+    lines = """\
         if is_open:
             _passed()
             return None
     """
-    _changed(patch, passed, _VOID, _indented(told, 20) + _VOID)
+    _changed(patch, passed, _VOID, _indented(lines, 20) + _VOID)

@@ -282,7 +282,7 @@ def test_a_reader_that_goes_on_has_the_next_object_already(
     objects: Objects, sealed: RelayedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that begins does not; a search, say, reads no further."""
-    monkeypatch.setattr(log_store, "_LOADED_BYTES", 1)
+    monkeypatch.setattr(log_store, "LOADED_BYTES", 1)
     log = sealed.storage.log
     log._contents.cache.clear()
 

@@ -45,7 +45,7 @@ class OpenFiles:
 
     @contextmanager
     def loading_nothing(self) -> Iterator[None]:
-        """Reads of what is not in memory raise NotInMemory, and nobody loads it."""
+        """Reads of what is not in memory raise NotInMemory, and nothing is loaded."""
         if self.cold is None:
             yield
             return

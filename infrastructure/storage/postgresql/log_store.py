@@ -14,12 +14,9 @@ from infrastructure.storage.postgresql.cache import CachedEntry
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.entries import TIME, packed
 from infrastructure.storage.postgresql.questions import Answer, Kind
-from infrastructure.storage.postgresql.reading import Question, Reading
+from infrastructure.storage.postgresql.reading import LOADED_BYTES, Question, Reading
 from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS, spans, tail_of
 from infrastructure.storage.postgresql.staged import Rewritten
-
-#: Asked for at once, also if a client wants more: it gets the rest with its next read.
-_LOADED_BYTES = 4 << 20
 
 
 class PostgresLogStore:
@@ -174,7 +171,7 @@ class PostgresLogStore:
         if first is not None and object_of(first.tail) is None:
             behind = (one.first_offset for one in parts if object_of(one.tail) is not None)
             end_offset = next(behind, ABOVE_ALL_OFFSETS)
-        return Question(questions.batches, partition_id, (offset, end_offset, _LOADED_BYTES))
+        return Question(questions.batches, partition_id, (offset, end_offset, LOADED_BYTES))
 
     def headers(
         self, partition_id: int, offset: int, limit: int, waits: bool = False

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 #: For callers that come back for them: one may ask for each of a thousand partitions. Those that
 #: are abandoned, or asked for ahead, stay as long.
 _ANSWERS_BYTES = 80 << 20
-#: Of objects around each.
+#: What an answer takes besides its data.
 _EACH_BYTES = 1024
-#: Of batches that are asked for.
-_AT_ONCE_BYTES = 4 << 20
+#: Asked for at once, also if a client wants more: it gets the rest with its next read.
+LOADED_BYTES = 4 << 20
 #: For questions about objects.
 _OBJECT_THREADS = 7
 #: While entries are moved away.
@@ -150,7 +150,7 @@ class Reading:
 
     def ask_ahead(self, question: Question) -> None:
         """It will be asked soon."""
-        coming_bytes = len(self._waiting) * _AT_ONCE_BYTES
+        coming_bytes = len(self._waiting) * LOADED_BYTES
         has_room = coming_bytes + self._answers_bytes < _ANSWERS_BYTES
         if self._threads and has_room and question not in self._answers:
             self._begun(question, self._contents.changes_of(question.partition_id))
