@@ -25,7 +25,7 @@ BROKER = {
         "version cluster_id brokers listeners storage recovered admin raw flush "
         "synchronous_standby offsets settings",
         "The listeners are open and the store is recovered. `synchronous_standby`: whether "
-        "PostgreSQL has acknowledged data twice.",
+        "there is more than one copy of each acknowledged record.",
     ),
     "broker_stopping": Event(
         INFO,
@@ -38,8 +38,8 @@ BROKER = {
         WARNING,
         "",
         "Other brokers have taken the place of this one, which was silent for longer than "
-        "`broker.session.timeout.ms`; or the database has lost commits (`storage_failed` says so). "
-        "It starts again.",
+        "`broker.session.timeout.ms`; or the database has lost commits (`storage_failed` says so, "
+        "if a commit failed by it). It starts again.",
     ),
     "broker_joined": Event(
         INFO, "broker", "Another broker has joined the cluster, or is back: it may lead partitions."
@@ -112,8 +112,9 @@ REQUESTS = {
     "transaction_hanging": Event(
         WARNING,
         "topic partition producer_id first_offset",
-        "A transaction is open that no coordinator ends: `read_committed` consumers of the "
-        "partition wait. `ottla txn abort` ends it.",
+        "A transaction is open that the coordinator of this broker does not end: `read_committed` "
+        "consumers of the partition wait. With several brokers another one may end it: `ottla txn "
+        "find-hanging` says which hang, and `ottla txn abort` ends those.",
     ),
     "transaction_timed_out": Event(
         INFO,
@@ -272,8 +273,9 @@ STORAGE = {
     "storage_waits": Event(
         WARNING,
         "reason",
-        "A commit has taken longer than 2 s, because PostgreSQL is away or does not respond: "
-        "producers wait. `GET /readyz` says it, too.",
+        "A commit has taken longer than 2 s: PostgreSQL is away, does not respond, or waits for "
+        "its standby, or the bucket does not respond (`reason`). Producers wait; `GET /readyz` "
+        "says it, too.",
     ),
     "storage_goes_on": Event(INFO, "", "After `storage_waits` a commit was persisted."),
     "commits_repeated": Event(

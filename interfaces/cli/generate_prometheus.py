@@ -76,7 +76,7 @@ ALERTS = (
         f'{jmx.LATE_TRANSACTIONS.name}{{job="ottla"}} > 0',
         "1m",
         "warning",
-        "read_committed consumers wait for a transaction that no coordinator ends",
+        "read_committed consumers wait; `ottla txn find-hanging` says whether a transaction hangs",
     ),
     Alert(
         "OttlaGroupFallsBehind",

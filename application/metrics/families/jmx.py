@@ -67,8 +67,8 @@ UNDER_MIN_ISR = gauge(
 )
 LATE_TRANSACTIONS = gauge(
     "kafka_server_replicamanager_partitionswithlatetransactionscount",
-    "Partitions with open transactions that no coordinator ends (PartitionsWithLateTransactions"
-    "Count).",
+    "Partitions with open transactions that the coordinator of this broker does not end "
+    "(PartitionsWithLateTransactionsCount).",
 )
 ACTIVE_CONTROLLERS = gauge(
     "kafka_controller_kafkacontroller_activecontrollercount", "1: this broker is the controller."

@@ -110,7 +110,8 @@ STORE_SESSIONS = counter(
 )
 ENTRY_BYTES = gauge(
     "ottla_store_batch_bytes",
-    "Batches of a store in PostgreSQL that are in use, by where they are: database or objects.",
+    "Batches in the tables and objects that this broker uses, also those of other brokers in them, "
+    "by place: database or objects. Only with objects.",
     "place",
 )
 OBJECT_REQUESTS = counter(

@@ -41,7 +41,7 @@ class IdentitySettings:
         LIST,
         (),
         "The address in metadata, by listener name; for a listener that is not named here, the "
-        "address that the client connected to.",
+        "address that the client connected to, or, with several brokers, the one it listens on.",
         dynamic=True,
     )
     listener_security_protocol_map: tuple[str, ...] = setting(

@@ -42,8 +42,9 @@ def add(commands: Commands) -> None:
         "cluster:health",
         "exit with 0 if the cluster is healthy",
         "Healthy: brokers respond, there is a controller, every partition has a leader and all "
-        "replicas in sync, and a group coordinator serves committed offsets, if the user may "
-        "describe them (not if PostgreSQL is away for broker.session.timeout.ms). Whether brokers "
+        "replicas in sync, and a group coordinator serves committed offsets (asked only if "
+        "the user may describe them; without PostgreSQL they are served for "
+        "broker.session.timeout.ms). Whether brokers "
         "can write is known with --admin only. For scripts and CI, -w -e waits for health, up to "
         "--timeout.",
     )

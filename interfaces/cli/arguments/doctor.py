@@ -14,8 +14,9 @@ def add(commands: Commands) -> None:
         "find out why a client cannot connect",
         "Resolves names, connects, checks protocol, TLS, SASL and API versions, and tries every "
         "advertised address. Each problem has its remedy; with a problem the exit code is 1. With "
-        "--storage it checks the PostgreSQL of a broker instead: durability, connections, round "
-        "trip, clock, vacuum. It changes nothing there.",
+        "--storage it checks the PostgreSQL of a broker instead: durability and copies, "
+        "connections, round trip, clock, vacuum, long transactions, and the bucket of objects. It "
+        "changes nothing in PostgreSQL; in the bucket it writes a small object, and deletes it.",
     )
     doctor.add_argument(
         "--storage", metavar="URL", help="postgresql://user@host/database, as of `ottla serve`"
