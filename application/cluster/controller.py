@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from application.background.job import COMMIT, SLICE, Job
 from application.background.loaded import loaded
@@ -97,7 +97,7 @@ class Controller:
         orphaned = (
             (each, one) for each, one in self._registrations.newest() if one.leader not in alive
         )
-        return [*islice(unregistered, PARTITIONS_PER_COMMIT), *orphaned][:PARTITIONS_PER_COMMIT]
+        return list(islice(chain(unregistered, orphaned), PARTITIONS_PER_COMMIT))
 
     def _stage_leaders(self) -> None:
         self._cluster_changes.check()

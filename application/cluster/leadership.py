@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 
 from application.background.job import COMMIT, SLICE, Job, Outcome
 from application.background.loaded import loaded
@@ -29,7 +30,7 @@ from application.ports.pending import Pending, resolved
 from application.ports.registration_repository import RegistrationChange
 from application.state.catalog import Catalog
 from domain.cluster.nodes import ids_of, staying
-from domain.cluster.registration import loads_of
+from domain.cluster.registration import PartitionRegistration, loads_of
 
 #: Some milliseconds of the loop.
 PARTITIONS_PER_COMMIT = 1000
@@ -93,10 +94,7 @@ class Leadership:
             self._background.start(self._go_on)
 
     def _go_on(self) -> Job[None]:
-        def has_begun() -> bool:
-            return self._placement.has_begun
-
-        yield from self._raise_all_epochs(has_begun)
+        yield from self._raise_all_epochs(lambda: self._placement.has_begun)
 
     def _raise_all_epochs(self, is_due: Callable[[], bool]) -> Job[bool]:
         """False: it is not due any more. All again if a standby was promoted meanwhile."""
@@ -122,10 +120,10 @@ class Leadership:
 
     def _stage_epochs(self, raised: set[int]) -> list[int]:
         self._cluster_changes.check()
-        own = [each for each in self._own() if each not in raised][:PARTITIONS_PER_COMMIT]
-        found = [(each, self._registrations.find(each)) for each in own]
-        self._registrations.save([(each, one.raised()) for each, one in found if one is not None])
-        return own
+        left = (each for each in self._own() if each[0] not in raised)
+        changes = [(each, one.raised()) for each, one in islice(left, PARTITIONS_PER_COMMIT)]
+        self._registrations.save(changes)
+        return [each for each, _ in changes]
 
     def _begun(self) -> None:
         if not self._placement.is_fenced:
@@ -135,9 +133,10 @@ class Leadership:
                 call()
             self._background.start(self._follow_targets)
 
-    def _own(self) -> list[int]:
+    def _own(self) -> list[tuple[int, PartitionRegistration]]:
         """By the newest registrations."""
-        return [each for each, one in self._registrations.newest() if one.leader == self._node_id]
+        newest = self._registrations.newest()
+        return [(each, one) for each, one in newest if one.leader == self._node_id]
 
     # ---- hand over
 
@@ -169,9 +168,7 @@ class Leadership:
         if not others:
             return []
         loads = loads_of(others, self._registrations.values())
-        found = ((each, self._registrations.find(each)) for each in self._own())
-        own = [(each, one) for each, one in found if one is not None][:PARTITIONS_PER_COMMIT]
-        return [(each, one.left(loads)) for each, one in own]
+        return [(each, one.left(loads)) for each, one in self._own()[:PARTITIONS_PER_COMMIT]]
 
     def _leave_again(self) -> Job[None]:
         """What another broker has given to this one, before it knew that it stops."""
@@ -200,13 +197,10 @@ class Leadership:
 
     def _at_targets(self) -> list[RegistrationChange]:
         available = self._available()
-        changes: list[RegistrationChange] = []
-        for each, one in self._registrations.newest():
-            if one.target and one.leader == self._node_id:
-                after = one.at_target(available)
-                if after != one and len(changes) < PARTITIONS_PER_COMMIT:
-                    changes.append((each, after))
-        return changes
+        targeted = [(each, one) for each, one in self._own() if one.target]
+        decided = ((each, one, one.at_target(available)) for each, one in targeted)
+        changes = ((each, after) for each, one, after in decided if after != one)
+        return list(islice(changes, PARTITIONS_PER_COMMIT))
 
     def _hand_over(self, decide: Decide) -> Job[Outcome]:
         yield from loaded(partial(self._stage, decide))
