@@ -1,4 +1,4 @@
-"""LoadingThread: loads from the disk what a read needs, one thing after the other, off the loop."""
+"""LoadingThread: what may wait for a disk or a server, one thing after the other, off the loop."""
 
 from __future__ import annotations
 

@@ -84,17 +84,11 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
         "topics": len(metadata.topics),
         "partitions": len(placed),
         "brokers": [
-            {
-                "id": node_id,
-                "host": host,
-                "port": port,
-                "rack": rack,
-                "fenced": is_fenced,
-                "leaders": led[node_id],
-                "preferred": preferred[node_id],
-                "max_epoch": highest.get(node_id),
-            }
-            for node_id, host, port, rack, is_fenced in sorted(alive + others, key=itemgetter(0))
+            dict(zip(_OF_BROKER, values, strict=True))
+            for values in (
+                (*one, led[one[0]], preferred[one[0]], highest.get(one[0]))
+                for one in sorted(alive + others, key=itemgetter(0))
+            )
         ],
         "problems": [
             *(f"broker {one.broker_id} is fenced: it is not alive" for one in fenced),

@@ -84,7 +84,7 @@ def test_of_several_hosts_the_one_that_can_be_written_is_used(
     hosts = ",".join(map(str, folders if is_first else folders[::-1]))
     address = parse_address(f"postgres@/postgres?host={hosts}&schema=none")
     with Server(address, "commit").connect() as connection:
-        check_server(connection, address)
+        check_server(connection)
 
 
 def test_a_standby_alone_is_refused(server: Postgres) -> None:

@@ -1,7 +1,7 @@
 """PostgresCommit: each pass is one statement, in a thread that only waits for it.
 
 Between commits the thread begins a new tail when one is full, moves entries of tails that are
-mostly dead, and seals objects to which others were written.
+mostly dead, and seals objects that another thread has written.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def examined(place: str) -> Facts:
     server = Server(address, "commit")
     try:
         with closing(server.connect()) as connection, closing(server.connect()) as other:
-            check_server(connection, address)
+            check_server(connection)
             check_own_backends(connection, other)
             facts, store = _server_facts(connection), _store_facts(connection, address)
             return Facts(facts, store, _bucket_facts(connection, address, store))

@@ -23,6 +23,7 @@ from infrastructure.storage.postgresql.log_store import PostgresLogStore
 from infrastructure.storage.postgresql.migrations import STEPS, migrate
 from infrastructure.storage.postgresql.objects import PostgresObjects
 from infrastructure.storage.postgresql.reading import Reading
+from infrastructure.storage.postgresql.row_reading import RowReading
 from infrastructure.storage.postgresql.sealed_log import PostgresSealedLog
 from infrastructure.storage.postgresql.server import (
     Rows,
@@ -130,7 +131,7 @@ def joined(
             raise
     watch.loaded()
     reading = Reading(server, for_reads, session, contents, to_loop, bucket)
-    assert reading.row_reading is not None
+    row_reading = reading.row_reading = RowReading(server, to_loop)
     copies = PostgresCopies(reading.rows, to_loop, joining.copies)
     to_objects = address.commits_to_objects
     commit = PostgresCommit(
@@ -141,7 +142,7 @@ def joined(
     storage.membership, storage.cluster_changes = watch.membership, watch.changes
     storage.copies = copies
     storage.sealed_log = PostgresSealedLog(contents, reading, to_loop)
-    storage.fetch_row = reading.row_reading.fetch
+    storage.fetch_row = row_reading.fetch
     return storage
 
 
@@ -164,7 +165,7 @@ def _connected(server: Server, count: int) -> Iterator[list[Rows]]:
 def _prepared(connections: list[Rows], address: Address, read_only: bool) -> str:
     """The id of the store."""
     check_own_backends(*connections)
-    check_server(connections[0], address)
+    check_server(connections[0])
     connection = connections[0]
     if not read_only:
         make(connection, address)

@@ -66,8 +66,6 @@ class Question(NamedTuple):
 
 
 _Thread = LoadingThread[Question, Answer | StorageFailed]
-#: The first value is an offset.
-_NEED_OBJECTS = (questions.batches,)
 
 
 class _Known(NamedTuple):
@@ -102,8 +100,6 @@ class Reading:
         self._bucket = bucket
         #: For the connection.
         self._lock = threading.Lock()
-        #: None: this process has all of them.
-        self.row_reading = None if to_loop is None else RowReading(server, to_loop)
         #: The first one is for questions that begin in a table.
         self._threads: list[_Thread] = []
         if to_loop is not None:
@@ -121,6 +117,8 @@ class Reading:
         self._begun_at: dict[Question, tuple[int, int]] = {}
         #: Of a read that took too long.
         self._late: threading.Thread | None = None
+        #: Of rows that other brokers have in memory.
+        self.row_reading: RowReading | None = None
         #: Of others that use its connection.
         self.more_threads: list[LoadingThread[Any, Any]] = []
         #: To be called, from any thread, if the database does.
@@ -168,7 +166,7 @@ class Reading:
 
     def _thread_for(self, question: Question) -> int:
         """A bucket that is slow or away stops no read of a table."""
-        if question.kind not in _NEED_OBJECTS:
+        if question.kind is not questions.batches:
             return 0
         runs = self._contents.runs.of(question.partition_id)
         first = next(spans(runs, question.values[0]), None)

@@ -97,9 +97,9 @@ class _Read(NamedTuple):
     #: What will be read next, if it is not here.
     ahead: int | None = None
     #: Others that want the same will find no more.
-    is_vain: bool = False
+    is_missing: bool = False
     #: It has to be loaded, by another thread.
-    is_away: bool = False
+    must_load: bool = False
 
 
 class PostgresSealedLog:
@@ -161,14 +161,14 @@ class PostgresSealedLog:
         self._loads[number] -= 1
         # Each asks the database itself: it may have come later.
         again = [] if number == 0 else self._loading.pop(wanted.place)
-        if read.is_away:
+        if read.must_load:
             again.append(wanted)
         if read.ahead is not None:
             ahead = _Wanted((wanted.place[0], read.ahead))
             if ahead.place not in self._loading and self._known(ahead.place) is None:
                 self._put(ahead)
-        done = [one for one in again if one.is_abandoned or read.is_vain or not self._put(one)]
-        if not read.is_away:
+        done = [one for one in again if one.is_abandoned or read.is_missing or not self._put(one)]
+        if not read.must_load:
             done.append(wanted)
         faults = notify_each(done, lambda one: one.resolve(read.records if one is wanted else None))
         if faults:
@@ -183,14 +183,14 @@ class PostgresSealedLog:
             return _Read()
         with suppress(Exception):  # the leader reads the same object, and says what is wrong
             return self._found(wanted, number > 0)
-        return _Read(is_vain=True)
+        return _Read(is_missing=True)
 
     def _found(self, wanted: _Wanted, loads: bool) -> _Read:
         for _ in range(2):
             piece = self._known(wanted.place)
             if piece is None:
                 if not loads:
-                    return _Read(is_away=True)
+                    return _Read(must_load=True)
                 piece = self._load(*wanted.place)
             if piece is None:
                 break
@@ -198,7 +198,7 @@ class PostgresSealedLog:
             if read is not None:
                 return read
             self._forget(piece)
-        return _Read(is_vain=True)
+        return _Read(is_missing=True)
 
     def _of_piece(self, piece: _Piece, wanted: _Wanted) -> _Read | None:
         """None: the log has these offsets elsewhere by now, or no more."""

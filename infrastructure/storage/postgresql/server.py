@@ -106,7 +106,7 @@ def _parameters(address: Address) -> dict[str, Any]:
         raise StorageUnusable(reason if quoted.rstrip('"') in address.shown else what) from None
 
 
-def check_server(connection: Rows, address: Address) -> None:
+def check_server(connection: Rows) -> None:
     """Raises StorageUnusable for a server that cannot have a store."""
     version = connection.info.server_version // 10_000
     if version < OLDEST_VERSION:

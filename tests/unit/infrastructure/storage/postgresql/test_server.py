@@ -41,7 +41,7 @@ class FakeConnection:
 
 
 def check(connection: Any) -> None:
-    check_server(connection, parse_address("host/db"))
+    check_server(connection)
 
 
 def test_a_server_that_can_have_a_store() -> None:
