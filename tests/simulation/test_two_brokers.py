@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from application.state.catalog import Catalog
+from tests.simulation.moving_leaders import FencedFate
 from tests.simulation.seeds import SeedFailed, run_worlds
-from tests.simulation.two_brokers import FencedFate
 
 WORLD = "two_brokers"
 FAULTS = "a leader does not drop its state", "the store does not fence"

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from application.groups.moves import GroupMoves
+from tests.simulation.moving_leaders import FencedFate
 from tests.simulation.seeds import SeedFailed, run_worlds
-from tests.simulation.two_coordinators import SessionFate
 
 WORLD = "two_coordinators"
 FAULTS = (
@@ -27,7 +27,7 @@ def nothing(self: object, moved: object) -> None: ...
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_moving_groups_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == FAULTS[2]:
-        monkeypatch.setattr(SessionFate, "fails", False)
+        monkeypatch.setattr(FencedFate, "fails", False)
     else:
         monkeypatch.setattr(GroupMoves, "gained", nothing)
     if fault == FAULTS[0]:

@@ -7,9 +7,7 @@ the other one learns later that it coordinates.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from random import Random
 from typing import Any
 
 from application.ports.cluster_repository import WrittenTopic
@@ -24,20 +22,16 @@ from tests.fakes.classic_requests import (
     leave_request,
     sync_request,
 )
-from tests.fakes.client import FakeClient
 from tests.fakes.offset_requests import at, commit_codes, found, offset_commit
-from tests.fakes.placement import FakePlacement
 from tests.fakes.structs import request_for
-from tests.simulation.disk import Change, Disk
+from tests.simulation.disk import Change
 from tests.simulation.model import Violation
-from tests.simulation.store import Fate
-from tests.simulation.two_brokers import BrokerOfTwo
+from tests.simulation.moving_leaders import BrokerOfTwo, Caller, MovingLeaders
 
 CLASSIC, CONSUMER = "c", "d"
 MEMBERS = 3
 #: Of each member.
 OFFSETS = 20
-PATIENCE_STEPS = 40_000
 #: A classic member that leaves before a move is back after it, until its session ends.
 SESSION_MS = 300
 REBALANCE_MS = 60_000
@@ -48,84 +42,59 @@ FENCED_EPOCH, STALE_EPOCH, GROUP_NOT_FOUND = 110, 113, 69
 ELSEWHERE = {LOADING, NOT_AVAILABLE, NOT_COORDINATOR}
 
 
-class SessionFate(Fate):
-    """Fails a commit with changes that were staged in an earlier session of the broker."""
-
-    __slots__ = ("_broker", "_session")
-
-    def __init__(self, broker: Coordinator, session: int, delay_ms: int, late_ms: int) -> None:
-        self.delay_ms = delay_ms
-        self.late_ms = late_ms
-        self.dies = False
-        self._broker = broker
-        self._session = session
-
-    @property
-    def fails(self) -> bool:  # type: ignore[override]
-        return self._session != self._broker.session
-
-
 class Coordinator(BrokerOfTwo):
+    """A commit fails with changes that were staged in an earlier session."""
+
     def __init__(self, world: TwoCoordinators, node_id: int) -> None:
         #: Rises when a partition is lost.
         self.session = 0
         self._oldest: int | None = None
         super().__init__(world, node_id, offsets_topic="on", group_min_session_timeout_ms="100")
 
-    def _placement(self) -> FakePlacement:
-        placement = super()._placement()
-        placement.move_all(self.world.truth)
-        return placement
+    def lost_partition(self) -> None:
+        self.session += 1
 
     def called(self) -> None:
         if self._oldest is None:
             self._oldest = self.session
 
-    def fate(self, changes: list[Change]) -> Fate:
+    def fence(self, changes: list[Change]) -> Callable[[], bool]:
         session = self.session if self._oldest is None else self._oldest
         self._oldest = None
-        return SessionFate(self, session, *self._times_ms())
+        return lambda: session != self.session
 
     def failed(self, under_way: list[Change], behind: list[Change]) -> None:
         super().failed(under_way, behind)
         self._oldest = None
 
 
-class Member:
-    """A client with one request in flight, which looks for its coordinator."""
+class Member(Caller):
+    """Looks for its coordinator."""
+
+    goal = OFFSETS
 
     def __init__(self, world: TwoCoordinators, group_id: str, number: int) -> None:
+        super().__init__(world)
         self.world = world
-        self.random = world.random
         self.group_id = group_id
         self.number = number
-        self.lines: dict[int, FakeClient] = {
-            node_id: broker.listener.client() for node_id, broker in world.brokers.items()
-        }
         self.node_id: int | None = None
-        self._pending: FakeClient | None = None
         self._then: Callable[[Any], None] = lambda _: None
         self._may_be_lost = False
-        self.acknowledged = self.sent = 0
+        self.sent = 0
 
-    @property
-    def is_done(self) -> bool:
-        return self.acknowledged >= OFFSETS
+    def _send(self) -> None:
+        if self.node_id is None:
+            request = request_for("find_coordinator", coordinator_keys=[self.group_id])
+            self.send(self.random.choice((1, 2)), request, 4, self._found)
+        else:
+            self.act(self.node_id)
 
-    def step(self) -> None:
-        if self._pending is None:
-            if self.node_id is None:
-                request = request_for("find_coordinator", coordinator_keys=[self.group_id])
-                self.send(self.random.choice((1, 2)), request, 4, self._found)
-            else:
-                self.act(self.node_id)
-            return
-        for response in self._pending.responses():
-            self._pending = None
-            if self._may_be_lost and self.random.random() < 0.1:
-                self.node_id = None  # the connection has ended with it
-            else:
-                self._then(response)
+    def _receive(self, response: Any) -> None:
+        if self._may_be_lost and self.random.random() < 0.1:
+            self.node_id = None  # the connection has ended with it
+        else:
+            self._then(response)
 
     def send(
         self,
@@ -159,14 +128,14 @@ class Member:
     # ---- offsets: each member has a partition of its own
 
     def commit(self, node_id: int, **member: Any) -> None:
-        self.sent = self.acknowledged + 1
+        self.sent = self.done + 1
         request = offset_commit(self.group_id, ("t", [at(self.number, self.sent)]), **member)
         self.send(node_id, request, 9, self._committed, may_be_lost=True)
 
     def _committed(self, response: Any) -> None:
         [[(_, code)]] = commit_codes(response, 9).values()
         if code == 0:
-            self.acknowledged = self.sent
+            self.done = self.sent
         elif not self.is_elsewhere(code):
             self.refused(code)
 
@@ -181,11 +150,9 @@ class Member:
             return
         offsets = found(group).get("t", {})
         offset = offsets[self.number][0] if self.number in offsets else 0
-        if offset not in (self.acknowledged, self.sent):
-            raise Violation(
-                f"{self.acknowledged} was committed, {self.sent} sent, {offset} is fetched"
-            )
-        self.acknowledged = offset  # a response was lost
+        if offset not in (self.done, self.sent):
+            raise Violation(f"{self.done} was committed, {self.sent} sent, {offset} is fetched")
+        self.done = offset  # a response was lost
 
 
 class ClassicMember(Member):
@@ -314,16 +281,13 @@ class ConsumerMember(Member):
             self.epoch, self.owned = 0, frozenset()
 
 
-class TwoCoordinators:
+class TwoCoordinators(MovingLeaders):
+    moves_below, learns_below, time_below = 0.003, 0.04, 0.55
+    times_ms = (2, 20)
+    patience_steps = 40_000
+
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
-        self.disk = Disk()
-        self.truth: dict[int, Leader] = {}
-        self.fenced = self.moves = self.open = 0
-        self.seed = seed
-        self.step = 0
-        #: What happened.
-        self.log_lines: list[str] = []
+        super().__init__(seed)
         first = Coordinator(self, 1)
         self.topic_id = first.topic("t", MEMBERS).topic_id
         first.core.cluster_changes.check()
@@ -331,70 +295,21 @@ class TwoCoordinators:
         written = WrittenTopic(topic.topic_id, complete=True)
         first.core.cluster.save_internal_topic(OFFSETS_TOPIC, written)
         first.run()
-        self._partitions = [topic.partition_ids[partition_of(one, 2)] for one in "cd"]
+        self.partition_ids = [topic.partition_ids[partition_of(one, 2)] for one in "cd"]
         self.truth |= dict.fromkeys(
-            (*first.existing().partition_ids, *self._partitions), Leader(1, 0)
+            (*first.existing().partition_ids, *self.partition_ids), Leader(1, 0)
         )
         self.brokers = {1: first, 2: Coordinator(self, 2)}
-        #: Leaders that a broker has not learned yet.
-        self._news: dict[int, list[tuple[int, Leader]]] = {1: [], 2: []}
         #: Leader and members of the generations of the classic group.
         self.generations: dict[int, tuple[str, tuple[str, ...]]] = {}
         self.consumers = [ConsumerMember(self, CONSUMER, one) for one in range(MEMBERS)]
-        self.members: list[Member] = [ClassicMember(self, CLASSIC, one) for one in range(MEMBERS)]
-        self.members += self.consumers
+        classic = [ClassicMember(self, CLASSIC, one) for one in range(MEMBERS)]
+        self.callers = [*classic, *self.consumers]
 
     def joined(self, generation: int, leader: str, members: tuple[str, ...]) -> None:
         """Only the leader gets the members."""
+        self.happened["generations of the classic group"] += generation not in self.generations
         known_leader, known_members = self.generations.get(generation, (leader, ()))
         if leader != known_leader or (members and known_members not in ((), members)):
             raise Violation(f"there are two generations {generation}")
         self.generations[generation] = leader, members or known_members
-
-    def run(self) -> None:
-        for step in range(PATIENCE_STEPS):
-            self.step = step
-            if all(one.is_done for one in self.members):
-                return
-            self._step()
-        raise Violation(f"{[one.acknowledged for one in self.members]} offsets only")
-
-    @property
-    def happened(self) -> Counter[str]:
-        return Counter(
-            {
-                "moves": self.moves,
-                "commits that fail": self.fenced,
-                "commits whose outcome is known late": self.open,
-                "generations of the classic group": len(self.generations),
-            }
-        )
-
-    def _step(self) -> None:
-        chance = self.random.random()
-        node_id = self.random.choice((1, 2))
-        broker = self.brokers[node_id]
-        if chance < 0.003:
-            self._move(self.random.choice(self._partitions))
-        elif chance < 0.04 and self._news[node_id]:
-            self.log_lines.append(f"{self.step:5} {node_id} learns {self._news[node_id][0]}")
-            broker.placement.move_all(dict([self._news[node_id].pop(0)]))
-        elif chance < 0.4:
-            broker.scheduler.run_pass()
-        elif chance < 0.55:
-            broker.scheduler.advance(self.random.choice((2, 20)))
-        else:
-            self.random.choice(self.members).step()
-
-    def _move(self, partition_id: int) -> None:
-        before = self.truth[partition_id]
-        after = Leader(3 - before.node_id, before.epoch + 1)
-        self.truth[partition_id] = after
-        self.moves += 1
-        self.log_lines.append(f"{self.step:5} {partition_id}: {after}, after {before}")
-        loser = self.brokers[before.node_id]
-        loser.session += 1
-        news = self._news[before.node_id]
-        news[:] = [one for one in news if one[0] != partition_id]
-        loser.placement.move(partition_id, after)
-        self._news[after.node_id].append((partition_id, after))
