@@ -49,8 +49,6 @@ class ClusterTransactions(SeveralBrokers):
         super().__init__(seed)
         self._spread_coordinators()
         self.is_settling = False
-        self.refused_early = 0
-        self.ended: Counter[Outcome] = Counter()
         self.clients = [
             TransactionalClient(self, number, LONG_TIMEOUT_MS if number else SHORT_TIMEOUT_MS)
             for number in range(CLIENTS)
@@ -77,12 +75,6 @@ class ClusterTransactions(SeveralBrokers):
         broker.core.background.run(loaded(reassign)).then(lambda _: None)
         self.store.advance(100)
         self._replicate()
-
-    @property
-    def happened(self) -> Counter[str]:
-        ended = {f"{outcome.value} transactions": each for outcome, each in self.ended.items()}
-        ended["transactions that are refused before commits are repeated"] = self.refused_early
-        return super().happened + Counter(ended)
 
     def _mishap(self) -> None:
         # Who is fenced before it has noticed may lose what it has acknowledged.

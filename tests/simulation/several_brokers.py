@@ -49,6 +49,7 @@ class SeveralBrokers:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.random = Random(seed)
+        self.happened: Counter[str] = Counter()
         #: What happened.
         self.log_lines: list[str] = []
         self.step = 0
@@ -65,11 +66,7 @@ class SeveralBrokers:
         #: By the places of records.
         self.acknowledged = Acknowledged()
         self.offsets = GroupOffsets(self)
-        self.appended = self.lost = self.stops = self.fences = self.asked = self.went_back = 0
-        #: Commits whose outcome was not known; that were lost and repeated; brokers that went on,
-        #: and that did not.
-        self.open = self.repeated = self.went_on = self.started_again = 0
-        self.promotions = 0
+        self.appended = self.went_back = self.promotions = 0
         #: How soon the standby has what brokers share: nothing can be repeated without it.
         self.shared_share = self.random.choice((0.0, 0.3))
         self._replicate()
@@ -104,27 +101,16 @@ class SeveralBrokers:
         self._log("settles")
         self._settle()
         self._check_logs()
+        self._count()
 
-    @property
-    def happened(self) -> Counter[str]:
-        return Counter(
-            {
-                "acknowledged records": len(self.acknowledged.values),
-                "records and offsets that the store has lost, before they are repeated": (
-                    self.acknowledged.lost + self.offsets.acknowledged.lost
-                ),
-                "records of failed commits": self.lost,
-                "commits whose outcome is not known": self.open,
-                "brokers that stop": self.stops,
-                "brokers that are fenced": self.fences,
-                "requests to move leaders": self.asked,
-                "leader epochs": len(self.led),
-                "promotions of a standby that lacks commits": self.went_back,
-                "commits that are repeated": self.repeated,
-                "brokers that go on with it": self.went_on,
-                "brokers that start again": self.started_again,
-            }
+    def _count(self) -> None:
+        """Counts what is known only at the end."""
+        self.happened["acknowledged records"] = len(self.acknowledged.values)
+        self.happened["records and offsets that the store has lost, before they are repeated"] = (
+            self.acknowledged.lost + self.offsets.acknowledged.lost
         )
+        self.happened["leader epochs"] = len(self.led)
+        self.happened["promotions of a standby that lacks commits"] = self.went_back
 
     def _log(self, event: str) -> None:
         self.log_lines.append(f"{self.step:5} {event}")
@@ -154,7 +140,7 @@ class SeveralBrokers:
         failure: StorageFailed | None,
     ) -> None:
         if failure is not None:
-            self.lost += 1
+            self.happened["records of failed commits"] += 1
         elif place in self.acknowledged.values:
             raise Violation(f"two records at {place}")
         else:
@@ -181,7 +167,7 @@ class SeveralBrokers:
         broker = self._any()
         if broker.commit.under_way and not broker.commit.is_answered:
             broker.commit.lose_response()
-            self.open += 1
+            self.happened["commits whose outcome is not known"] += 1
             self._log(f"{broker.config.node_id} does not know the outcome of its commit")
 
     def _fail(self) -> None:
@@ -193,7 +179,7 @@ class SeveralBrokers:
         broker, partition_id = self._any(), self.random.choice(self.topic.partition_ids)
         moves = broker.broker.topics.replicas
         place = "t", self.topic.partition_ids.index(partition_id)
-        self.asked += 1
+        self.happened["requests to move leaders"] += 1
         self._log(f"{broker.config.node_id} is asked to move {place}")
         ask: Callable[[], object] = partial(moves.elect, [place], True, 50)
         if self.random.random() >= 0.5:
@@ -232,7 +218,7 @@ class SeveralBrokers:
         self._log(f"{node_id} stops")
         broker = self.store.brokers[node_id]
         broker.broker.hand_over_all()
-        self.stops += 1
+        self.happened["brokers that stop"] += 1
         for _ in range(self.random.randrange(20)):
             broker.scheduler.advance(1)
         self.store.kill(node_id)
@@ -244,7 +230,7 @@ class SeveralBrokers:
         self._fence(node_id)
 
     def _fence(self, node_id: int) -> None:
-        self.fences += 1
+        self.happened["brokers that are fenced"] += 1
         self._log(f"{node_id} is fenced")
         self.store.members.fence(node_id)
 
@@ -277,14 +263,14 @@ class SeveralBrokers:
 
     def _went_on(self, broker: SharedBroker, repeated: int) -> None:
         self._log(f"{broker.config.node_id} goes on, and repeats {repeated} commits")
-        self.went_on += 1
-        self.repeated += repeated
+        self.happened["brokers that go on with it"] += 1
+        self.happened["commits that are repeated"] += repeated
         self.acknowledged.went_on(broker)
         self.offsets.acknowledged.went_on(broker)
 
     def _start_again(self, node_id: int) -> None:
         self._log(f"{node_id} starts again")
-        self.started_again += 1
+        self.happened["brokers that start again"] += 1
         self.store.kill(node_id)
         self.store.start(node_id, **self.settings)
 

@@ -36,6 +36,7 @@ FENCED = {47, 48, 49, 90}
 #: reads the transaction before its coordinator has repeated lost commits. 49: these had its
 #: transactional id, too.
 NOT_REPEATED_YET = {47, 48, 49}
+REFUSED_EARLY = "transactions that are refused before commits are repeated"
 NONE: frozenset[int] = frozenset()
 #: Steps until a response is taken as lost.
 PATIENCE = 100
@@ -169,7 +170,7 @@ class TransactionalClient:
             if codes & self._fenced:
                 raise Restarted
             if codes <= refused_early and self._is_early:
-                self.world.refused_early += 1
+                self.world.happened[REFUSED_EARLY] += 1
                 raise Restarted
             if response is not None and codes - again:
                 raise Violation(f"{self.transactional_id}: {type(request).__name__}: {codes}")
@@ -240,7 +241,7 @@ class TransactionalClient:
             attempt.outcome = Outcome.UNKNOWN
         yield from self._of_coordinator(request_for("end_txn", **self._fields, committed=committed))
         attempt.outcome = Outcome.COMMITTED if committed else Outcome.ABORTED
-        world.ended[attempt.outcome] += 1
+        world.happened[f"{attempt.outcome.value} transactions"] += 1
 
     def _produce(self, attempt: Attempt, index: int) -> Asking:
         sequence = self._sequences.get(index, 0)
