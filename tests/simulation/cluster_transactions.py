@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from functools import partial
 
 from application.background.loaded import loaded
-from domain.messages.batch import CONTROL, TRANSACTIONAL, RecordBatch
+from domain.messages.batch import CONTROL, HEADER_BYTES, TRANSACTIONAL, RecordBatch
 from domain.messages.control import read_end_marker
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from infrastructure.storage.repositories.scopes import MARKERS
 from tests.fakes.batches import record_batch
 from tests.simulation.actors.transactional_client import Attempt, Outcome, TransactionalClient
 from tests.simulation.model import Violation
-from tests.simulation.several_brokers import HEADER_BYTES, NODES, SeveralBrokers
+from tests.simulation.several_brokers import NODES, SeveralBrokers
 
 CLIENTS = 3
 #: No transaction of the others times out.

@@ -18,6 +18,7 @@ from application.background.loaded import loaded
 from domain.cluster.registration import PartitionRegistration
 from domain.errors import BrokerError, StorageFailed
 from domain.groups.offsets import CommittedOffset
+from domain.messages.batch import HEADER_BYTES
 from tests.fakes.batches import record_batch
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.simulation.acknowledged import Acknowledged
@@ -27,7 +28,6 @@ from tests.simulation.model import Violation
 NODES = (1, 2, 3)
 PARTITIONS = 2
 STEPS = 600
-HEADER_BYTES = 61
 SETTLES_MS = 5000
 #: Of PostgreSQL's timelines: more than there are changes of leaders.
 TIMELINE_EPOCHS = 100_000

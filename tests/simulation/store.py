@@ -21,13 +21,12 @@ from application.ports.log_store import (
 from application.ports.pending import Pending
 from application.ports.state_store import RowChange
 from domain.errors import StorageFailed
-from domain.messages.batch import next_offset
+from domain.messages.batch import HEADER_BYTES, next_offset
 from tests.simulation.disk import Append, Change, Disk, Drop, Log, Replace, Row, Trim
 from tests.simulation.timeline import ProcessDied, ProcessLoop
 
 Done = Callable[[StorageFailed | None], None]
 
-HEADER_BYTES = 61
 READ = "read"
 #: Calls that change a log.
 CHANGES = ("copy_before", "replace", "trim", "drop")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.cluster.nodes import Leader
+from domain.messages.batch import HEADER_BYTES
 from interfaces.kafka.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from interfaces.kafka.wire.messages.metadata import MetadataRequest
 from interfaces.kafka.wire.messages.produce import (
@@ -120,7 +121,7 @@ class Consumer(PartitionClient):
             raise Violation(f"reading {self.done} is refused: {partition.error_code}")
         if partition.records:
             expected = bytes(record_batch([str(self.done)], base_offset=self.done))
-            if bytes(partition.records)[61:] != expected[61:]:
+            if bytes(partition.records)[HEADER_BYTES:] != expected[HEADER_BYTES:]:
                 raise Violation(f"at offset {self.done} there is something else")
             self.done += 1
         return int(partition.error_code)
