@@ -6,7 +6,6 @@ have acknowledged since that state is lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tests.fakes.shared_store import SharedBroker
@@ -47,6 +46,3 @@ class Acknowledged:
                 if self.values.get(one.key, one.value) != one.value:
                     raise Violation(f"{one.key} has {self.values[one.key]} and {one.value}")
                 self.values[one.key] = one.value
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        return self.values.items()

@@ -343,6 +343,6 @@ class SeveralBrokers:
                 epoch = batch_epoch
                 found[partition_id, offset] = batch[HEADER_BYTES:]
         self.offsets.check()
-        for place, record in self.acknowledged.items():
+        for place, record in self.acknowledged.values.items():
             if found.get(place) != bytes(record_batch([record]))[HEADER_BYTES:]:
                 raise Violation(f"the acknowledged record {record} is not at {place}")
