@@ -3,11 +3,9 @@ from __future__ import annotations
 import pytest
 
 from application.state.coordinators import Coordinators
-from application.transactions.cluster_ends import ClusterEnds
 from application.transactions.requested_markers import RequestedMarkers
-from domain.transactions.decisions import complete
-from domain.transactions.transaction import Transaction
 from infrastructure.storage.postgresql.lost_commits import LostCommits
+from tests.crash.cluster import broken
 from tests.simulation.seeds import SeedFailed, run_worlds
 
 WORLD = "cluster_transactions"
@@ -58,15 +56,7 @@ def test_a_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     elif fault == FAULTS[3]:
         monkeypatch.setattr(LostCommits, "repeat", lambda self, connection, fence, newest: "")
     else:
-        end = ClusterEnds.end
-
-        def hasty(self: ClusterEnds, prepared: Transaction) -> Transaction:
-            after = end(self, prepared)
-            if after.is_prepared:
-                after = complete(after, after.updated_ms)
-                self._registry.put(after)
-            return after
-
-        monkeypatch.setattr(ClusterEnds, "end", hasty)
+        monkeypatch.setattr(broken, "patch", monkeypatch.setattr)
+        broken.completes_transactions_at_once()
     with pytest.raises(SeedFailed, match=f"Violation: .*({KINDS[fault]})"):
         run_worlds(WORLD, range(16))
