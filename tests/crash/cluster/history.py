@@ -16,6 +16,10 @@ EPOCH_FELL, GAP = "leader epochs fall in a log", "gap in a log"
 MOST_FINDINGS = 5
 
 
+def kinds(findings: Sequence[str]) -> set[str]:
+    return {one.partition(": ")[0] for one in findings}
+
+
 class Batch(NamedTuple):
     base_offset: int
     last_offset: int

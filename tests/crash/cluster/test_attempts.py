@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import cast
 
 import pytest
@@ -21,6 +20,7 @@ from tests.crash.cluster.attempts import (
     expected_offset,
     findings,
 )
+from tests.crash.cluster.history import kinds
 from tests.crash.cluster.transactions import CommittedReader, TransactionalSender, Transactions
 
 ABORTED, COMMITTED, UNKNOWN = Outcome.ABORTED, Outcome.COMMITTED, Outcome.UNKNOWN
@@ -32,10 +32,6 @@ def attempts(*outcomes: Outcome) -> list[Attempt]:
     for one, outcome in zip(made, outcomes, strict=True):
         one.outcome = outcome
     return made
-
-
-def kinds(found: Sequence[str]) -> set[str]:
-    return {one.partition(": ")[0] for one in found}
 
 
 def test_good_transactions_have_no_findings() -> None:

@@ -19,6 +19,7 @@ from tests.crash.cluster.history import (
     History,
     Log,
     Record,
+    kinds,
 )
 
 
@@ -35,10 +36,6 @@ def log(*values: str, epochs: tuple[int, ...] = ()) -> Log:
     records = [Record(offset, value) for offset, value in enumerate(values)]
     batches = [Batch(at, at, epoch) for at, epoch in enumerate(epochs or [0] * len(values))]
     return Log(len(values), records, batches)
-
-
-def kinds(found: list[str]) -> set[str]:
-    return {one.partition(": ")[0] for one in found}
 
 
 def test_a_good_history_has_no_findings() -> None:
