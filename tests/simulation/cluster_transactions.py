@@ -19,8 +19,9 @@ from domain.messages.batch import CONTROL, HEADER_BYTES, TRANSACTIONAL, RecordBa
 from domain.messages.control import read_end_marker
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from infrastructure.storage.repositories.scopes import MARKERS
+from tests.crash.cluster.attempts import Outcome, expected_offset
 from tests.fakes.batches import record_batch
-from tests.simulation.actors.transactional_client import Attempt, Outcome, TransactionalClient
+from tests.simulation.actors.transactional_client import Attempt, TransactionalClient
 from tests.simulation.model import Violation
 from tests.simulation.several_brokers import NODES, SeveralBrokers
 
@@ -162,27 +163,20 @@ class ClusterTransactions(SeveralBrokers):
         return found
 
     def _check(self, attempt: Attempt, found: list[dict[bytes, list[Outcome]]]) -> None:
-        seen: list[list[Outcome]] = []
-        for index, value in attempt.values.items():
-            records = bytes(record_batch([value]))[HEADER_BYTES:]
-            seen.append(found[index].get(records, []))
+        records = bytes(record_batch([attempt.name]))[HEADER_BYTES:]
+        seen = [found[index].get(records, []) for index in attempt.sent]
         kinds = {outcome for outcomes in seen for outcome in outcomes}
         if len(kinds) > 1 or any(len(outcomes) > 1 for outcomes in seen):
-            raise Violation(f"{attempt.values} ended as {seen}")
+            raise Violation(f"{attempt.name} ended as {seen}")
         if attempt.outcome is Outcome.UNKNOWN:
             attempt.outcome = next(iter(kinds))
         if attempt.outcome is Outcome.COMMITTED and not all(seen):
-            raise Violation(f"{attempt.values} is lost: {seen}")
+            raise Violation(f"{attempt.name} is lost: {seen}")
         if kinds - {attempt.outcome}:
-            raise Violation(f"{attempt.values} ended as {kinds}, not {attempt.outcome}")
+            raise Violation(f"{attempt.name} ended as {kinds}, not {attempt.outcome}")
 
     def _check_offset(self, client: TransactionalClient) -> None:
-        expected = [
-            one.offset
-            for one in client.attempts
-            if one.outcome is Outcome.COMMITTED and one.offset is not None
-        ]
-        offsets = self.offsets_of(client.group_id)
-        found = [one.offset for one in offsets]
-        if found != expected[-1:]:
-            raise Violation(f"{client.group_id} has offset {found}, not {expected[-1:]}")
+        expected = expected_offset(client.attempts)
+        found = [one.offset for one in self.offsets_of(client.group_id)]
+        if found != ([] if expected is None else [expected]):
+            raise Violation(f"{client.group_id} has offset {found}, not {expected}")

@@ -7,7 +7,7 @@ repeated. Sometimes the client ends, and another one with the same transactional
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Set
-from enum import Enum
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interfaces.kafka.wire.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
@@ -17,6 +17,8 @@ from interfaces.kafka.wire.messages.produce import (
     TopicProduceData,
 )
 from interfaces.kafka.wire.schema import Request
+from tests.crash.cluster.attempts import Attempt as AnyAttempt
+from tests.crash.cluster.attempts import Outcome
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient
 from tests.fakes.results import error_codes
@@ -47,24 +49,12 @@ Where = Callable[[SharedBroker], int]
 Asking = Generator[tuple[Request, int, Where] | None, Any, Any]
 
 
-class Outcome(Enum):
-    OPEN = "open"
-    COMMITTED = "committed"
-    ABORTED = "aborted"
-    #: Its end was requested, and has no response.
-    UNKNOWN = "unknown"
-
-
-class Attempt:
-    """A transaction."""
-
-    def __init__(self, producer_id: int, indexes: list[int], offset: int | None) -> None:
+class Attempt(AnyAttempt):
+    def __init__(self, name: str, indexes: list[int], offset: int | None, producer_id: int) -> None:
+        super().__init__(name, indexes, offset)
         self.producer_id = producer_id
-        #: By partition.
-        self.values: dict[int, str] = {}
-        self.indexes = indexes
-        self.offset = offset
-        self.outcome = Outcome.OPEN
+        #: Partitions to which it was sent.
+        self.sent: list[int] = []
 
 
 class Sent(NamedTuple):
@@ -189,14 +179,10 @@ class TransactionalClient:
 
     def _live(self) -> Asking:
         while not self.world.is_settling:
-            try:
+            with suppress(Restarted):
                 yield from self._init()
                 while not self.world.is_settling:
                     yield from self._transaction()
-            except Restarted:
-                for one in self.attempts[-1:]:
-                    if one.outcome is Outcome.OPEN:
-                        one.outcome = Outcome.ABORTED
         yield from self._init(may_restart=False)  # what is open is aborted
 
     def _init(self, may_restart: bool = True) -> Asking:
@@ -224,10 +210,12 @@ class TransactionalClient:
     def _transaction(self) -> Asking:
         world = self.world
         indexes = self.random.sample(range(world.partitions), self.random.randint(1, 3))
-        offset = len(self.attempts) + 1 if self.random.random() < 0.5 else None
-        attempt = Attempt(self._fields["producer_id"], indexes, offset)
+        number = len(self.attempts) + 1
+        offset = number if self.random.random() < 0.5 else None
+        name = f"{self.transactional_id} {number}"
+        attempt = Attempt(name, indexes, offset, self._fields["producer_id"])
         self.attempts.append(attempt)
-        explicit = {f"v3_and_below_{name}": value for name, value in self._fields.items()}
+        explicit = {f"v3_and_below_{key}": value for key, value in self._fields.items()}
         topic = AddPartitionsToTxnTopic(name="t", partitions=indexes)
         yield from self._of_coordinator(
             request_for("add_partitions_to_txn", **explicit, v3_and_below_topics=[topic])
@@ -245,9 +233,9 @@ class TransactionalClient:
 
     def _produce(self, attempt: Attempt, index: int) -> Asking:
         sequence = self._sequences.get(index, 0)
-        value = attempt.values[index] = f"{self.transactional_id} {len(self.attempts)}"
+        attempt.sent.append(index)
         batch = record_batch(
-            [value],
+            [attempt.name],
             producer_id=self._fields["producer_id"],
             epoch=self._fields["producer_epoch"],
             sequence=sequence,
