@@ -13,6 +13,7 @@ from typing import Self
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.crash.copier import QUICK
+from tests.crash.repeating import Repeating
 from tests.e2e.broker_process import Address
 from tests.e2e.groups.churn.history import GroupChecker, Place
 from tests.e2e.groups.churn.watcher import CoordinatorNotAvailable, fetched_offsets
@@ -33,9 +34,10 @@ _FORGOTTEN_WITHOUT_RESPONSE = re.compile(
 BATCH = 20
 
 
-def commit_the_start(address: Address, group: str, topic: str, partitions: int) -> None:
+def commit_the_start(bootstrap: str, group: str, topic: str, partitions: int) -> None:
     """A group without an offset would begin at the end, or at the start again."""
-    with closing(Consumer({"bootstrap.servers": address.bootstrap, "group.id": group})) as client:
+    settings = QUICK | {"bootstrap.servers": bootstrap, "group.id": group}
+    with closing(Consumer(settings)) as client:
         first = [TopicPartition(topic, index, 0) for index in range(partitions)]
         client.commit(offsets=first, asynchronous=False)
 
@@ -57,17 +59,17 @@ class _Forgotten(logging.Handler):
         self.error = self.error or forgotten_after(record.getMessage())
 
 
-class GroupReader(threading.Thread):
+class GroupReader(Repeating):
     """Commits what it has read, and notes which commits were acknowledged."""
 
-    def __init__(self, address: Address, group: str, protocol: str, topic: str) -> None:
-        super().__init__(daemon=True)
+    def __init__(self, bootstrap: str, group: str, protocol: str, topic: str) -> None:
+        super().__init__()
         settings = {"group.id": group, "group.protocol": protocol, "auto.offset.reset": "error"}
         if protocol == "classic":
             settings |= {"session.timeout.ms": 2000, "heartbeat.interval.ms": 100}
-        quick = QUICK | {"bootstrap.servers": address.bootstrap, "fetch.wait.max.ms": 20}
+        quick = QUICK | {"bootstrap.servers": bootstrap, "fetch.wait.max.ms": 20}
         self._settings = quick | settings | {"enable.auto.commit": False, "debug": "cgrp"}
-        self._topic, self._enough = topic, threading.Event()
+        self._topic = topic
         #: Consumers that had to be replaced, by the error.
         self.replaced: Counter[str] = Counter()
         #: Read, and not yet committed.
@@ -78,8 +80,8 @@ class GroupReader(threading.Thread):
         #: Errors of the client's own that no restart explains.
         self.resets: list[str] = []
 
-    def run(self) -> None:
-        while not self._enough.is_set():
+    def repeat(self) -> None:
+        while not self.enough.is_set():
             self._read()
 
     def _read(self) -> None:
@@ -88,7 +90,7 @@ class GroupReader(threading.Thread):
         logger.addHandler(forgotten)
         with closing(Consumer(self._settings | {"logger": logger})) as consumer:
             consumer.subscribe([self._topic], on_revoke=self._on_gone, on_lost=self._on_gone)
-            while not self._enough.is_set():
+            while not self.enough.is_set():
                 if forgotten.error is not None:
                     self.replaced[forgotten.error] += 1
                     self._ends.clear()
@@ -108,7 +110,7 @@ class GroupReader(threading.Thread):
 
     def _noticed(self, error: str) -> None:
         if error == "_AUTO_OFFSET_RESET":
-            self.resets.append(error)
+            self.resets.append(f"a member: {error}")
 
     def _commit(self, consumer: Consumer) -> None:
         offsets = [TopicPartition(self._topic, index, end) for index, end in self._ends.items()]
@@ -121,10 +123,6 @@ class GroupReader(threading.Thread):
                 self._ends.pop(one.partition, None)
                 self.committed[one.topic, one.partition] = one.offset
                 self.commits.one_more()
-
-    def stop(self) -> None:
-        self._enough.set()
-        self.join()
 
 
 def all_replaced(readers: Iterable[GroupReader]) -> Counter[str]:

@@ -39,9 +39,9 @@ def test_committed_offsets_never_go_back(
     variables = environment() | {"OTTLA_STORAGE": database.url}
     with BrokerProcess(tmp_path, "default", ARGUMENTS, variables=variables) as broker:
         topic = new_topic(broker, PARTITIONS)
-        commit_the_start(broker.address, GROUP, topic, PARTITIONS)
+        commit_the_start(broker.bootstrap, GROUP, topic, PARTITIONS)
         kinds = [partial(kill, broker), database.lose, database.restart, database.cut]
-        readers = [GroupReader(broker.address, GROUP, protocol, topic) for _ in range(2)]
+        readers = [GroupReader(broker.bootstrap, GROUP, protocol, topic) for _ in range(2)]
         numbers = Numbers(broker.bootstrap, topic, partitions=PARTITIONS)
         everyone = list(readers)
         with OffsetsWatcher(broker.address, GROUP, everyone) as watcher:
@@ -53,7 +53,7 @@ def test_committed_offsets_never_go_back(
                     kinds[number % len(kinds)]()
                     leaving = readers[number % 2]
                     leaving.stop()
-                    readers[number % 2] = GroupReader(broker.address, GROUP, protocol, topic)
+                    readers[number % 2] = GroupReader(broker.bootstrap, GROUP, protocol, topic)
                     everyone.append(readers[number % 2])
                     readers[number % 2].start()
             # Records whose acknowledgement was lost are there twice.
@@ -67,6 +67,7 @@ def test_committed_offsets_never_go_back(
         assert is_at_the_end, (watcher.newest, ends, replaced)
         assert watcher.polls > 10 * faults
         assert [one.resets for one in everyone if one.resets] == []
+        assert [one.failure for one in everyone if one.failure] == []
         read = {value for one in everyone for value in one.values}
         assert read == set(numbers.all()), replaced
         assert broker.terminate() == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -19,6 +18,7 @@ from confluent_kafka import (
 from tests.crash.cluster.history import WENT_BACK, History
 from tests.crash.copier import QUICK
 from tests.crash.group_readers import GroupReader
+from tests.crash.repeating import Repeating
 from tests.e2e.broker_process import Address
 from tests.e2e.cluster.brokers import Brokers
 from tests.e2e.cluster.views import committed_in, end_of, metadata
@@ -31,29 +31,6 @@ MOST_UNSENT = 100
 ASKED_S = 2.0
 #: A broker that others have replaced responds as before, until it notices.
 NOTICES_S = 15.0
-
-
-class Repeating(threading.Thread):
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.enough = threading.Event()
-        self.failure: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            self.repeat()
-        except BaseException as failure:
-            self.failure = failure
-
-    def repeat(self) -> None:
-        raise NotImplementedError
-
-    def end(self) -> None:
-        self.enough.set()
-
-    def stop(self) -> None:
-        self.end()
-        self.join()
 
 
 class AnySender(Repeating):

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 
 from tests.crash.cluster import clients
 from tests.crash.cluster.bucket import OF_THE_BUCKET, SMALL, CrashBucket
@@ -24,16 +24,15 @@ from tests.crash.cluster.load import (
     LeaderWatcher,
     LiveReader,
     OffsetsWatcher,
-    Repeating,
     Sender,
     wait_for,
 )
 from tests.crash.cluster.report import Report, report_of
 from tests.crash.cluster.stopping import PROGRAM
 from tests.crash.cluster.transactions import Transactions
-from tests.crash.copier import QUICK
 from tests.crash.database import SERVER_IS_AWAY
-from tests.crash.group_readers import GroupReader
+from tests.crash.group_readers import GroupReader, commit_the_start
+from tests.crash.repeating import Repeating
 from tests.e2e.broker_process import wait_until
 from tests.e2e.cluster.brokers import SETTINGS, Brokers, new_schema, store_of
 from tests.e2e.librdkafka import read
@@ -112,9 +111,7 @@ class Torture:
             relay.pass_all()
         for one in self._repeating():
             one.end()
-        for one in getattr(self, "readers", ()):
-            one._enough.set()
-        for one in (*self._repeating(), *getattr(self, "readers", ())):
+        for one in self._repeating():
             if one.ident is not None:
                 one.join()
         self._stack.close()
@@ -138,18 +135,13 @@ class Torture:
                 )
             )
         for protocol in PROTOCOLS:
-            wait_until(lambda protocol=protocol: self._commits_the_start(protocol))
+            wait_until(lambda protocol=protocol: self._has_the_start(protocol))
 
-    def _commits_the_start(self, group: str) -> bool:
-        settings = {"bootstrap.servers": self.brokers.bootstrap, "group.id": group}
-        client = Consumer(settings | QUICK)
-        first = [TopicPartition(TOPIC, index, 0) for index in range(PARTITIONS)]
+    def _has_the_start(self, group: str) -> bool:
         try:
-            client.commit(offsets=first, asynchronous=False)
+            commit_the_start(self.brokers.bootstrap, group, TOPIC, PARTITIONS)
         except KafkaException:
             return False
-        finally:
-            client.close()
         return True
 
     def _start_load(self) -> None:
@@ -168,10 +160,10 @@ class Torture:
         self.leaders = LeaderWatcher(self.brokers, TOPIC, PARTITIONS, history)
         self.readers, self.offsets = [], []
         for protocol in PROTOCOLS:
-            of_group = [GroupReader(self.brokers, protocol, protocol, TOPIC) for _ in range(2)]
+            of_group = [GroupReader(bootstrap, protocol, protocol, TOPIC) for _ in range(2)]
             self.readers += of_group
             self.offsets.append(OffsetsWatcher(self.brokers, protocol, TOPIC, of_group, history))
-        for one in (*self._repeating(), *self.readers):
+        for one in self._repeating():
             one.start()
 
     def _repeating(self) -> list[Repeating]:
@@ -184,6 +176,7 @@ class Torture:
             self.live,
             self.leaders,
             *self.offsets,
+            *self.readers,
         ]
 
     def _held(self) -> AbstractContextManager[None]:
@@ -249,8 +242,6 @@ class Torture:
             found += getattr(one, "errors", []) + getattr(one, "resets", [])
             if one.failure is not None:
                 found.append(f"{type(one).__name__}: {one.failure!r}")
-        for reader in self.readers:
-            found += [f"a member: {reset}" for reset in reader.resets]
         for node_id in NODE_IDS:
             for line in self.log_lines(node_id):
                 if any(one in line for one in ERRORS) and not EXPECTED.search(line):
@@ -272,7 +263,7 @@ class Torture:
             self._wait_for_progress("at the end")
         for sender in (*self.senders, *self.transactions.senders):
             sender.stop()
-        found = [*self._findings, *self._errors()]
+        found: list[str] = []
         try:
             logs = {one: self._read_patiently(one) for one in range(PARTITIONS)}
         except (AssertionError, OSError) as failure:
@@ -282,10 +273,10 @@ class Torture:
             found += self.history.findings(logs)
             found += self._unread(logs)
             found += self.transactions.findings(SETTLES_S)
-        for one in (self.live, self.transactions.reader, self.leaders, *self.offsets):
+        asking = (self.live, self.transactions.reader, self.leaders, *self.offsets)
+        for one in (*asking, *self.readers):
             one.stop()
-        for reader in self.readers:
-            reader.stop()
+        found = [*self._findings, *self._errors(), *found]
         return report_of(self, list(dict.fromkeys(found)))
 
     def _wait_for_readers(self, ends: dict[int, int]) -> list[str]:

@@ -12,6 +12,8 @@ from tests.crash.cluster.attempts import Attempt, Outcome
 from tests.crash.cluster.report import ABORTED, MOST_REPLACED, STOPS, Report, report_of
 from tests.crash.cluster.run import ONE_AT_A_TIME, SENDERS, Torture
 from tests.crash.cluster.stopping import SENT, STAGED
+from tests.crash.group_readers import GroupReader
+from tests.crash.repeating import Repeating
 
 NOT_COORDINATOR = "Broker: Not coordinator"
 QUIET = '{"event":"broker_started"}'
@@ -129,6 +131,29 @@ def test_errors_of_a_patch_are_named() -> None:
     good = Report(1, [], Counter(), [])
     assert good.idle == []
     assert good.is_good
+
+
+class Failing(GroupReader):
+    def _read(self) -> None:
+        raise ValueError("of a test")
+
+
+def test_a_member_that_fails_is_a_finding() -> None:
+    member, other = Failing("", "classic", "classic", "torture"), Repeating()
+    member.start()
+    member.join()
+    run: Torture = torture(
+        senders=[],
+        transactions=SimpleNamespace(senders=[], reader=other),
+        live=other,
+        leaders=other,
+        offsets=[],
+        readers=[member],
+        machines=SimpleNamespace(wrong=[]),
+        log_lines=lambda node_id: iter([QUIET]),
+        _repeating=lambda: Torture._repeating(run),
+    )
+    assert Torture._errors(run) == ["Failing: ValueError('of a test')"]
 
 
 def test_one_producer_has_one_request_at_a_time() -> None:

@@ -21,8 +21,9 @@ from tests.crash.cluster.attempts import (
     expected_offset,
     findings,
 )
-from tests.crash.cluster.load import Repeating, wait_for
+from tests.crash.cluster.load import wait_for
 from tests.crash.copier import QUICK
+from tests.crash.repeating import Repeating
 from tests.e2e.cluster.brokers import Brokers
 
 NAMES = ("t", "u")
