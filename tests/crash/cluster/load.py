@@ -112,9 +112,17 @@ class Sender(AnySender):
 class LiveReader(Repeating):
     """All partitions from the start."""
 
-    def __init__(self, bootstrap: str, topic: str, count: int, history: History) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        count: int,
+        read: Callable[[int, int, str], None],
+        more: Mapping[str, object] | None = None,
+    ) -> None:
+        """`read`: called with each partition, offset and value; `more`: settings."""
         super().__init__()
-        self._topic, self._count, self._history = topic, count, history
+        self._topic, self._count, self._read = topic, count, read
         self._settings = QUICK | {
             "bootstrap.servers": bootstrap,
             "group.id": "none",
@@ -123,8 +131,10 @@ class LiveReader(Repeating):
             "fetch.wait.max.ms": 50,
             # Of a broker that is cut off, which responds as before.
             "topic.metadata.refresh.interval.ms": 1000,
+            **(more or {}),
         }
         self.resets: list[str] = []
+        #: After the last record; where ends of partitions are reported, also behind markers.
         self.positions = [0] * count
 
     def repeat(self) -> None:
@@ -135,10 +145,12 @@ class LiveReader(Repeating):
                     error, partition = record.error(), record.partition() or 0
                     if error is None:
                         offset = record.offset() or 0
-                        self._history.seen(partition, offset, (record.value() or b"").decode())
+                        self._read(partition, offset, (record.value() or b"").decode())
                         self.positions[partition] = offset + 1
+                    elif error.name() == "_PARTITION_EOF":
+                        self.positions[partition] = record.offset() or 0
                     elif error.name() == "_AUTO_OFFSET_RESET":
-                        self.resets.append(f"a reader: {error}")
+                        self.resets.append(f"a reader of {self._topic}: {error}")
 
 
 class Watcher(Repeating):

@@ -81,9 +81,7 @@ def _load(torture: Torture) -> dict[str, int]:
         commits = sum(one.commits.count for one in watcher._readers)
         load[f"commits of the members of {watcher._group}"] = commits
     load["records that were read"] = sum(torture.live.positions)
-    load["records that were read committed"] = sum(
-        map(len, torture.transactions.reader.values.values())
-    )
+    load["records that were read committed"] = sum(map(len, torture.transactions.values.values()))
     load["questions for leaders"] = torture.leaders.polls
     for watcher in torture.offsets:
         load[f"questions for offsets of {watcher._group}"] = watcher.polls

@@ -156,7 +156,7 @@ class Torture:
             self.senders += clients.senders(place, TOPIC, history)
             others = clients.transactional_senders(place, TRANSACTIONS)
         self.transactions = Transactions(self.brokers, TRANSACTIONS, PARTITIONS, others)
-        self.live = LiveReader(bootstrap, TOPIC, PARTITIONS, history)
+        self.live = LiveReader(bootstrap, TOPIC, PARTITIONS, history.seen)
         self.leaders = LeaderWatcher(self.brokers, TOPIC, PARTITIONS, history)
         self.readers, self.offsets = [], []
         for protocol in PROTOCOLS:

@@ -21,7 +21,8 @@ from tests.crash.cluster.attempts import (
     findings,
 )
 from tests.crash.cluster.history import kinds
-from tests.crash.cluster.transactions import CommittedReader, TransactionalSender, Transactions
+from tests.crash.cluster.load import LiveReader
+from tests.crash.cluster.transactions import TransactionalSender, Transactions
 
 ABORTED, COMMITTED, UNKNOWN = Outcome.ABORTED, Outcome.COMMITTED, Outcome.UNKNOWN
 
@@ -98,7 +99,8 @@ class Ended(Transactions):
     def __init__(self, seen: Seen, ends: list[int], offset: int | None) -> None:
         self._ends, self._count, self._offset = ends, len(ends), offset
         self.senders = [cast(TransactionalSender, seen)]
-        self.reader = cast(CommittedReader, seen)
+        self.reader = cast(LiveReader, seen)
+        self.values = seen.values
 
     def _end_of(self, index: int, patience_s: float) -> int:
         return self._ends[index]

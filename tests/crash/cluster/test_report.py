@@ -53,7 +53,7 @@ def torture(**changed: Any) -> Torture:
         "log_lines": lambda node_id: iter([QUIET, "no JSON"]),
         "senders": [SimpleNamespace(_name="i", count=3, longest_s=0.5)],
         "transactions": SimpleNamespace(
-            senders=[producer], reader=SimpleNamespace(values={0: ["t:0"]}), summary=["2 of t"]
+            senders=[producer], values={0: ["t:0"]}, summary=["2 of t"]
         ),
         "readers": [one for watcher in watchers for one in watcher._readers],
         "offsets": watchers,
@@ -96,7 +96,7 @@ def test_clients_that_did_nothing_are_named() -> None:
         leaders=SimpleNamespace(polls=0, late=0),
         transactions=SimpleNamespace(
             senders=[SimpleNamespace(_name="t", attempts=[attempt(Outcome.ABORTED)])],
-            reader=SimpleNamespace(values={0: []}),
+            values={0: []},
             summary=[],
         ),
     )

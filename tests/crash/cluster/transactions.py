@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.crash.cluster.attempts import (
     expected_offset,
     findings,
 )
-from tests.crash.cluster.load import wait_for
+from tests.crash.cluster.load import LiveReader, wait_for
 from tests.crash.copier import QUICK
 from tests.crash.repeating import Repeating
 from tests.e2e.cluster.brokers import Brokers
@@ -36,6 +36,8 @@ PATIENCE_S = 60.0
 #: Between two transactions.
 PACE_S = 0.02
 MOST_FINDINGS = 5
+#: Of the reader.
+READ_COMMITTED = {"isolation.level": "read_committed", "enable.partition.eof": True}
 
 
 class Hanging(Exception):
@@ -156,43 +158,6 @@ class TransactionalSender(Repeating):
                 return
 
 
-class CommittedReader(Repeating):
-    """All partitions from the start, with read_committed."""
-
-    def __init__(self, bootstrap: str, topic: str, count: int) -> None:
-        super().__init__()
-        self._topic, self._count = topic, count
-        self._settings = QUICK | {
-            "bootstrap.servers": bootstrap,
-            "group.id": "none",
-            "isolation.level": "read_committed",
-            "auto.offset.reset": "error",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "fetch.wait.max.ms": 50,
-            "topic.metadata.refresh.interval.ms": 1000,
-        }
-        self.resets: list[str] = []
-        self.values: dict[int, list[str]] = {one: [] for one in range(count)}
-        #: After the last record, and behind markers.
-        self.positions = [0] * count
-
-    def repeat(self) -> None:
-        with closing(Consumer(self._settings)) as consumer:
-            places = [TopicPartition(self._topic, one, 0) for one in range(self._count)]
-            consumer.assign(places)
-            while not self.enough.is_set():
-                for record in consumer.consume(200, 0.05):
-                    error, partition = record.error(), record.partition() or 0
-                    if error is None:
-                        self.values[partition].append((record.value() or b"").decode())
-                        self.positions[partition] = (record.offset() or 0) + 1
-                    elif error.name() == "_PARTITION_EOF":
-                        self.positions[partition] = record.offset() or 0
-                    elif error.name() == "_AUTO_OFFSET_RESET":
-                        self.resets.append(f"a committed reader: {error}")
-
-
 class Transactions:
     """Of two senders, and others; a reader reads what they have committed."""
 
@@ -203,7 +168,11 @@ class Transactions:
         bootstrap = brokers.bootstrap
         own = [TransactionalSender(one, bootstrap, topic, count) for one in NAMES]
         self.senders = [*own, *others]
-        self.reader = CommittedReader(bootstrap, topic, count)
+        self.values: dict[int, list[str]] = {one: [] for one in range(count)}
+        self.reader = LiveReader(bootstrap, topic, count, self._read, READ_COMMITTED)
+
+    def _read(self, partition: int, _offset: int, value: str) -> None:
+        self.values[partition].append(value)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -244,7 +213,7 @@ class Transactions:
             return [f"{HANGING}: the reader stands at {self.reader.positions}, not {ends}"]
         found: list[str] = []
         for sender in self.senders:
-            found += findings(sender._name, sender.attempts, self.reader.values)[:MOST_FINDINGS]
+            found += findings(sender._name, sender.attempts, self.values)[:MOST_FINDINGS]
             expected = expected_offset(sender.attempts)
             if not wait_for(
                 lambda sender=sender, expected=expected: self._has_offset(sender, expected),
