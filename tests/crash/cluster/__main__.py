@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.crash.cluster.broken import FAULTS, program
+from tests.crash.cluster.broken import FAULTS
 from tests.crash.cluster.run import tortured
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
@@ -27,7 +27,6 @@ def main() -> int:
     add("--objects", action="store_true", help="old records are in a bucket, which fails, too")
     add("--clients", action="store_true", help="producers of Java and KafkaJS, too")
     options = parser.parse_args()
-    program_ = program(options.broken) if options.broken else ()
     seed = random.randrange(1 << 24) if options.seed is None else options.seed
     left, broken = options.faults, []
     try:
@@ -35,7 +34,7 @@ def main() -> int:
             folder = Path(tempfile.mkdtemp(prefix="ottla-torture-"))
             faults = min(left, options.each)
             report = tortured(
-                None, folder, seed, faults, prints=say, program=program_,
+                None, folder, seed, faults, prints=say, fault=options.broken,
                 has_objects=options.objects, has_clients=options.clients,
             )  # fmt: skip
             for line in report.lines:

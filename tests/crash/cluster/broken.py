@@ -1,10 +1,9 @@
-"""A broker with a fault: python -m tests.crash.cluster.broken FAULT serve ..."""
+"""In the broker's process: faults in its fencing, or with a standby, by patches of its code."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -201,16 +200,3 @@ FAULTS: dict[str, tuple[Callable[[], None], frozenset[str]]] = {
         (does_not_wait_for_the_standby, LOSSES),
     )
 }
-
-
-def program(fault: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "tests.crash.cluster.broken", fault]
-
-
-if __name__ == "__main__":
-    FAULTS[sys.argv.pop(1)][0]()
-    from interfaces.main.__main__ import main
-    from tests.crash.cluster.stopping import stop_when_told
-
-    stop_when_told()
-    sys.exit(main())

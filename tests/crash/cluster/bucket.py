@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 from tests.contract.s3_objects import Objects
@@ -17,8 +16,6 @@ OF_THE_BUCKET = {AWAY: 1, FAILS: 1, LOSES: 1, SLOW: 1}
 DELAY_S = 1.0
 #: Longer than the asynchronous standby lags that is promoted: it may need what is garbage before.
 DELETE_DELAY_MS = 15_000
-#: The broker with small tails.
-SMALL = (sys.executable, "-P", "-m", "tests.crash.cluster.bucket")
 
 
 class CrashBucket:
@@ -47,13 +44,3 @@ class CrashBucket:
 
     def close(self) -> None:
         self._relay.close()
-
-
-if __name__ == "__main__":
-    from interfaces.main.__main__ import main
-    from tests.crash.child import make_tails_small
-    from tests.crash.cluster.stopping import stop_when_told
-
-    make_tails_small()
-    stop_when_told()
-    sys.exit(main())

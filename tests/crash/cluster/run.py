@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
@@ -16,7 +16,7 @@ from typing import Self
 from confluent_kafka import KafkaException
 
 from tests.crash.cluster import clients
-from tests.crash.cluster.bucket import OF_THE_BUCKET, SMALL, CrashBucket
+from tests.crash.cluster.bucket import OF_THE_BUCKET, CrashBucket
 from tests.crash.cluster.faults import OF_ITS_OWN_SERVER, Fault, Machines, schedule, with_standby
 from tests.crash.cluster.history import Batch, History, Log, Record
 from tests.crash.cluster.load import (
@@ -27,8 +27,8 @@ from tests.crash.cluster.load import (
     Sender,
     wait_for,
 )
+from tests.crash.cluster.program import command
 from tests.crash.cluster.report import Report, report_of
-from tests.crash.cluster.stopping import PROGRAM
 from tests.crash.cluster.transactions import Transactions
 from tests.crash.database import SERVER_IS_AWAY
 from tests.crash.group_readers import GroupReader, commit_the_start
@@ -70,11 +70,11 @@ class Torture:
         folder: Path,
         seed: int,
         prints: Callable[[str], None] = lambda _: None,
-        program: Sequence[str] = (),
+        fault: str | None = None,
         has_objects: bool = False,
         has_clients: bool = False,
     ) -> None:
-        """`server`: None: of its own, to which more happens; `program`: in place of the broker."""
+        """`server`: None: of its own, to which more happens; `fault`: of broken.py."""
         self._folder, self.seed, self._prints = folder, seed, prints
         self._has_own_server, self._has_clients = server is None, has_clients
         server = server or with_standby()
@@ -83,9 +83,9 @@ class Torture:
         self.bucket = CrashBucket() if has_objects else None
         schema, more = new_schema(), self.bucket.more if self.bucket else ""
         stores = {one: store_of(relay.folder, schema) + more for one, relay in self._relays.items()}
-        self.brokers = Brokers(folder, stores, settings=(*SETTINGS, *REBALANCES))
-        for broker in self.brokers.all.values():
-            broker.program = list(program or (SMALL if has_objects else PROGRAM))
+        program = command(fault, small=has_objects)
+        settings = (*SETTINGS, *REBALANCES)
+        self.brokers = Brokers(folder, stores, settings=settings, program=program)
         self.machines = Machines(
             server, self.brokers, self._relays, schema, self._held, self.bucket
         )
@@ -341,12 +341,12 @@ def tortured(
     seed: int,
     faults: int,
     prints: Callable[[str], None] = lambda _: None,
-    program: Sequence[str] = (),
+    fault: str | None = None,
     has_objects: bool = False,
     has_clients: bool = False,
 ) -> Report:
     """Its folder stays if anything is wrong."""
-    with Torture(server, folder, seed, prints, program, has_objects, has_clients) as torture:
+    with Torture(server, folder, seed, prints, fault, has_objects, has_clients) as torture:
         report = torture.run(faults)
         if torture.bucket is not None:
             report.lines.append(f"{len(torture.bucket.objects.names())} objects")

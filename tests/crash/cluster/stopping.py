@@ -1,6 +1,6 @@
-"""A broker that stops at a point of a commit: python -m tests.crash.cluster.stopping serve ...
+"""In the broker's process: it stops at a point of a commit, so that others fence it just there.
 
-It stops (SIGSTOP) when a file in its folder names the point, so that others fence it just there.
+It stops (SIGSTOP) when a file in its folder names the point.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sys
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -23,7 +22,6 @@ SENT = "commit: sent"
 POINTS = (STAGED, NOT_SENT, SENT, PERSISTED, ANSWERED)
 #: About what a commit takes.
 MOST_LATER_S = 0.003
-PROGRAM = (sys.executable, "-P", "-m", "tests.crash.cluster.stopping")
 
 
 class Stops(Passages):
@@ -69,10 +67,3 @@ def stop_when_told() -> None:
         return send(*arguments)
 
     writer.sent = named  # type: ignore[attr-defined]
-
-
-if __name__ == "__main__":
-    from interfaces.main.__main__ import main
-
-    stop_when_told()
-    sys.exit(main())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.cluster import history
-from tests.crash.cluster.broken import FAULTS, Outdated, kind_of, program
+from tests.crash.cluster.broken import FAULTS, Outdated, kind_of
 from tests.crash.cluster.bucket import OF_THE_BUCKET
 from tests.crash.cluster.faults import (
     CLOCK,
@@ -133,7 +133,7 @@ def test_a_broker_with_a_fault_is_found(fault: str, tmp_path: Path) -> None:
     others: Counter[str] = Counter()
     for seed in range(1, CLUSTERS_WITH_A_FAULT + 1):
         folder = tmp_path / str(seed)
-        report = tortured(None, folder, seed, FAULTS_EACH, program=program(fault))
+        report = tortured(None, folder, seed, FAULTS_EACH, fault=fault)
         if shown_by(report, fault):
             return
         others.update(map(kind_of, report.findings))
