@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tests.crash.cluster.broken import FAULTS
-from tests.crash.cluster.run import tortured
+from tests.crash.cluster.run import Torture
 from tests.tool import INTERRUPTED, Arguments, at_least_one, stop_as_if_interrupted
 
 
@@ -33,10 +33,9 @@ def main() -> int:
         while left > 0:
             folder = Path(tempfile.mkdtemp(prefix="ottla-torture-"))
             faults = min(left, options.each)
-            report = tortured(
-                None, folder, seed, faults, prints=say, fault=options.broken,
-                has_objects=options.objects, has_clients=options.clients,
-            )  # fmt: skip
+            report = Torture(
+                None, folder, seed, say, options.broken, options.objects, options.clients
+            ).run(faults)
             for line in report.lines:
                 say(line)
             for line in report.findings[:20]:

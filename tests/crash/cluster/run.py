@@ -185,7 +185,17 @@ class Torture:
     # ---- faults
 
     def run(self, faults: int) -> Report:
-        """So many, or one more."""
+        """So many, or one more. Its folder stays if anything is wrong."""
+        with self:
+            self._apply(faults)
+            report = self._report()
+            if self.bucket is not None:
+                report.lines.append(f"{len(self.bucket.objects.names())} objects")
+        if report.is_good:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        return report
+
+    def _apply(self, faults: int) -> None:
         others = OF_THE_BUCKET if self.bucket else {}
         if self._has_own_server:
             others = others | OF_ITS_OWN_SERVER
@@ -195,7 +205,6 @@ class Torture:
             self._happen(at_once)
             if self._is_broken():
                 break
-        return self._report()
 
     def _happen(self, faults: list[Fault]) -> None:
         time.sleep(faults[0].pause_s)
@@ -333,23 +342,3 @@ class Torture:
     @property
     def elapsed_s(self) -> float:
         return time.monotonic() - self._began_s
-
-
-def tortured(
-    server: Postgres | None,
-    folder: Path,
-    seed: int,
-    faults: int,
-    prints: Callable[[str], None] = lambda _: None,
-    fault: str | None = None,
-    has_objects: bool = False,
-    has_clients: bool = False,
-) -> Report:
-    """Its folder stays if anything is wrong."""
-    with Torture(server, folder, seed, prints, fault, has_objects, has_clients) as torture:
-        report = torture.run(faults)
-        if torture.bucket is not None:
-            report.lines.append(f"{len(torture.bucket.objects.names())} objects")
-    if report.is_good:
-        shutil.rmtree(folder, ignore_errors=True)
-    return report

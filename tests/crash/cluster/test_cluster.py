@@ -23,7 +23,7 @@ from tests.crash.cluster.faults import (
     STOP_IN_A_COMMIT,
 )
 from tests.crash.cluster.report import ABORTED, STOPS, Report
-from tests.crash.cluster.run import tortured
+from tests.crash.cluster.run import Torture
 from tests.fakes.moved_clock import needs_faketime
 from tests.fakes.postgres import Postgres
 from tests.fakes.small_disk import needs_a_mount
@@ -59,7 +59,7 @@ def shown_by(report: Report, fault: str) -> bool:
 
 @pytest.mark.timeout(180)
 def test_clients_lose_and_double_nothing(server: Postgres, tmp_path: Path) -> None:
-    report = tortured(server, tmp_path / "cluster", SHORT_SEED, sum(SHORT.values()))
+    report = Torture(server, tmp_path / "cluster", SHORT_SEED).run(sum(SHORT.values()))
     check_run(report)
     assert report.kinds == SHORT
 
@@ -92,7 +92,7 @@ def test_clients_lose_and_double_nothing_for_an_hour(tmp_path: Path) -> None:
     first = int(os.environ.get("OTTLA_TEST_SEED", "") or int.from_bytes(os.urandom(3), "big"))
     happened: Counter[str] = Counter()
     for seed in range(first, first + CLUSTERS):
-        report = tortured(None, tmp_path / str(seed), seed, LONG_FAULTS)
+        report = Torture(None, tmp_path / str(seed), seed).run(LONG_FAULTS)
         check_run(report)
         happened.update(report.kinds)
         happened.update(report.events)
@@ -105,8 +105,7 @@ def test_clients_lose_and_double_nothing_for_an_hour(tmp_path: Path) -> None:
 def test_clients_lose_and_double_nothing_of_old_records(tmp_path: Path) -> None:
     happened: Counter[str] = Counter()
     for seed in range(1, OBJECT_CLUSTERS + 1):
-        folder = tmp_path / str(seed)
-        report = tortured(None, folder, seed, LONG_FAULTS, has_objects=True)
+        report = Torture(None, tmp_path / str(seed), seed, has_objects=True).run(LONG_FAULTS)
         check_run(report)
         happened.update(report.kinds)
     assert {one for one in OF_THE_BUCKET if not happened[one]} == set()
@@ -119,8 +118,8 @@ def test_clients_lose_and_double_nothing_of_old_records(tmp_path: Path) -> None:
 def test_java_and_kafkajs_lose_and_double_nothing(has_objects: bool, tmp_path: Path) -> None:
     for seed in range(1, CLIENT_CLUSTERS + 1):
         folder = tmp_path / str(seed)
-        report = tortured(
-            None, folder, seed, LONG_FAULTS, has_objects=has_objects, has_clients=True
+        report = Torture(None, folder, seed, has_objects=has_objects, has_clients=True).run(
+            LONG_FAULTS
         )
         check_run(report)
 
@@ -132,8 +131,7 @@ def test_java_and_kafkajs_lose_and_double_nothing(has_objects: bool, tmp_path: P
 def test_a_broker_with_a_fault_is_found(fault: str, tmp_path: Path) -> None:
     others: Counter[str] = Counter()
     for seed in range(1, CLUSTERS_WITH_A_FAULT + 1):
-        folder = tmp_path / str(seed)
-        report = tortured(None, folder, seed, FAULTS_EACH, fault=fault)
+        report = Torture(None, tmp_path / str(seed), seed, fault=fault).run(FAULTS_EACH)
         if shown_by(report, fault):
             return
         others.update(map(kind_of, report.findings))
