@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
+from functools import partial
 
 from tests.contract.s3_objects import Objects
 from tests.contract.s3_server import running_s3
@@ -30,14 +32,13 @@ class CrashBucket:
         os.environ.update(server.environment | {"AWS_ENDPOINT_URL_S3": self._relay.endpoint})
 
     def happen(self, kind: str, lasts_s: float) -> None:
-        if kind == AWAY:
-            self._relay.refuse()
-        elif kind == FAILS:
-            self._relay.respond(503, "SlowDown")
-        elif kind == SLOW:
-            self._relay.delay(DELAY_S)
-        else:
-            self._relay.lose()
+        begin: dict[str, Callable[[], None]] = {
+            AWAY: self._relay.refuse,
+            FAILS: partial(self._relay.respond, 503, "SlowDown"),
+            LOSES: self._relay.lose,
+            SLOW: partial(self._relay.delay, DELAY_S),
+        }
+        begin[kind]()
         time.sleep(lasts_s)
         self._relay.pass_all()
         self._relay.accept()

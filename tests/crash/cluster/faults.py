@@ -124,67 +124,66 @@ class Machines:
 
     def happen(self, fault: Fault) -> None:
         """With its end."""
-        broker, relay = self._brokers[fault.node_id], self._relays[fault.node_id]
-        match fault.kind:
-            case "SIGKILL":
+        kind, broker, relay = fault.kind, self._brokers[fault.node_id], self._relays[fault.node_id]
+        if kind == KILL:
+            broker.kill()
+            time.sleep(fault.lasts_s)
+        elif kind == STOP:
+            self.start_again(fault.node_id)
+            code = broker.terminate()
+            # A process that starts has no handler yet.
+            if code not in (0, -signal.SIGTERM):
+                self.wrong.append(f"SIGTERM ended broker {fault.node_id} with {code}")
+            time.sleep(fault.lasts_s)
+        elif kind == PAUSE:
+            assert broker.process is not None
+            broker.process.send_signal(signal.SIGSTOP)
+            time.sleep(fault.lasts_s)
+            broker.process.send_signal(signal.SIGCONT)
+        elif kind == STOP_IN_A_COMMIT:
+            self._stop_in_a_commit(broker, fault)
+        elif kind == CUT:
+            relay.refuse()
+            relay.cut(is_noticed=fault.waits)
+            time.sleep(fault.lasts_s)
+            relay.accept()
+        elif kind == HOLD:
+            relay.hold()
+            time.sleep(fault.lasts_s)
+            relay.pass_all()
+        elif kind in (REQUESTS, RESPONSES):
+            relay.lose(kind == REQUESTS, kind == RESPONSES)
+            time.sleep(fault.lasts_s)
+            relay.cut(is_noticed=fault.waits)
+            relay.pass_all()
+        elif kind == RESTART:
+            self.server.stop("immediate")
+            time.sleep(fault.lasts_s / 2)
+            self.server.start()
+        elif kind == BACKENDS:
+            self.server.execute(_BACKENDS)
+        elif kind == PROMOTE:
+            self.server.wait_for_standby()
+            self.server.cut_off_standby()
+            time.sleep(fault.lasts_s / 2)
+            if fault.waits:  # it cannot repeat anything
                 broker.kill()
-                time.sleep(fault.lasts_s)
-            case "SIGTERM":
-                self.start_again(fault.node_id)
-                code = broker.terminate()
-                # A process that starts has no handler yet.
-                if code not in (0, -signal.SIGTERM):
-                    self.wrong.append(f"SIGTERM ended broker {fault.node_id} with {code}")
-                time.sleep(fault.lasts_s)
-            case "SIGSTOP":
-                assert broker.process is not None
-                broker.process.send_signal(signal.SIGSTOP)
-                time.sleep(fault.lasts_s)
-                broker.process.send_signal(signal.SIGCONT)
-            case "SIGSTOP in a commit":
-                self._stop_in_a_commit(broker, fault)
-            case "connections cut":
-                relay.refuse()
-                relay.cut(is_noticed=fault.waits)
-                time.sleep(fault.lasts_s)
-                relay.accept()
-            case "network held":
-                relay.hold()
-                time.sleep(fault.lasts_s)
-                relay.pass_all()
-            case "requests lost" | "responses lost":
-                relay.lose(fault.kind == REQUESTS, fault.kind == RESPONSES)
-                time.sleep(fault.lasts_s)
-                relay.cut(is_noticed=fault.waits)
-                relay.pass_all()
-            case "PostgreSQL restarts":
-                self.server.stop("immediate")
-                time.sleep(fault.lasts_s / 2)
-                self.server.start()
-            case "backends end":
-                self.server.execute(_BACKENDS)
-            case "standby promoted":
-                self.server.wait_for_standby()
-                self.server.cut_off_standby()
-                time.sleep(fault.lasts_s / 2)
-                if fault.waits:  # it cannot repeat anything
-                    broker.kill()
-                self._promote()
-            case "asynchronous standby promoted":
-                self._promote_late(fault.lasts_s)
-            case "disk full":
-                fill(self.server.disk)
-                time.sleep(fault.lasts_s)
-                free(self.server.disk)
-                self.server.start_if_ended()
-            case "clock moved":
-                self.server.move_clock(fault.wrong_s)
-                time.sleep(fault.lasts_s)
-                if fault.waits:
-                    self.server.move_clock(0)
-            case kind:
-                assert self._bucket is not None
-                self._bucket.happen(kind, fault.lasts_s)
+            self._promote()
+        elif kind == PROMOTE_LATE:
+            self._promote_late(fault.lasts_s)
+        elif kind == DISK:
+            fill(self.server.disk)
+            time.sleep(fault.lasts_s)
+            free(self.server.disk)
+            self.server.start_if_ended()
+        elif kind == CLOCK:
+            self.server.move_clock(fault.wrong_s)
+            time.sleep(fault.lasts_s)
+            if fault.waits:
+                self.server.move_clock(0)
+        else:
+            assert self._bucket is not None
+            self._bucket.happen(kind, fault.lasts_s)
         self.start_again(fault.node_id)
 
     def _stop_in_a_commit(self, broker: BrokerProcess, fault: Fault) -> None:
