@@ -7,7 +7,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,6 +121,8 @@ class Machines:
         #: Points at which one did.
         self.stopped: Counter[str] = Counter()
         self.wrong: list[str] = []
+        #: The longest time for which PostgreSQL was away.
+        self.away_s = 0.0
 
     def happen(self, fault: Fault) -> None:
         """With its end."""
@@ -157,9 +159,10 @@ class Machines:
             relay.cut(is_noticed=fault.waits)
             relay.pass_all()
         elif kind == RESTART:
-            self.server.stop("immediate")
-            time.sleep(fault.lasts_s / 2)
-            self.server.start()
+            with self._away():
+                self.server.stop("immediate")
+                time.sleep(fault.lasts_s / 2)
+                self.server.start()
         elif kind == BACKENDS:
             self.server.execute(_BACKENDS)
         elif kind == PROMOTE:
@@ -172,10 +175,11 @@ class Machines:
         elif kind == PROMOTE_LATE:
             self._promote_late(fault.lasts_s)
         elif kind == DISK:
-            fill(self.server.disk)
-            time.sleep(fault.lasts_s)
-            free(self.server.disk)
-            self.server.start_if_ended()
+            with self._away():
+                fill(self.server.disk)
+                time.sleep(fault.lasts_s)
+                free(self.server.disk)
+                self.server.start_if_ended()
         elif kind == CLOCK:
             self.server.move_clock(fault.wrong_s)
             time.sleep(fault.lasts_s)
@@ -185,6 +189,12 @@ class Machines:
             assert self._bucket is not None
             self._bucket.happen(kind, fault.lasts_s)
         self.start_again(fault.node_id)
+
+    @contextmanager
+    def _away(self) -> Iterator[None]:
+        began_s = time.monotonic()
+        yield
+        self.away_s = max(self.away_s, time.monotonic() - began_s)
 
     def _stop_in_a_commit(self, broker: BrokerProcess, fault: Fault) -> None:
         assert broker.process is not None

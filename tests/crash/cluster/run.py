@@ -15,6 +15,7 @@ from typing import Self
 
 from confluent_kafka import KafkaException
 
+from infrastructure.storage.postgresql.session import PATIENCE_S
 from tests.crash.cluster import clients
 from tests.crash.cluster.bucket import OF_THE_BUCKET, CrashBucket
 from tests.crash.cluster.faults import OF_ITS_OWN_SERVER, Fault, Machines, schedule, with_standby
@@ -61,6 +62,8 @@ EXPECTED = re.compile(
     "could not access status of transaction 0|"
     "or a standby was promoted|" + SERVER_IS_AWAY.pattern
 )
+#: Of commits, once PostgreSQL was away for so long.
+GIVEN_UP = "PostgreSQL cannot be reached"
 
 
 class Torture:
@@ -251,9 +254,11 @@ class Torture:
             found += getattr(one, "errors", []) + getattr(one, "resets", [])
             if one.failure is not None:
                 found.append(f"{type(one).__name__}: {one.failure!r}")
+        is_given_up = self.machines.away_s > PATIENCE_S
         for node_id in NODE_IDS:
             for line in self.log_lines(node_id):
-                if any(one in line for one in ERRORS) and not EXPECTED.search(line):
+                is_expected = EXPECTED.search(line) or (is_given_up and GIVEN_UP in line)
+                if any(one in line for one in ERRORS) and not is_expected:
                     found.append(f"log of broker {node_id}: {line}")
         return found
 
