@@ -12,4 +12,5 @@ class OffsetForLeaderEpochService:
 
     def find(self, topic_name: str, index: int, current_epoch: int, epoch: int) -> EpochEnd:
         partition = self._catalog.existing_partition(topic_name, index, current_epoch)
+        self._catalog.check_lease()
         return partition.epoch_end(epoch)

@@ -244,6 +244,16 @@ class Catalog:
         for partition in changed:
             self._purgatory.advanced(partition)
 
+    @property
+    def has_lease(self) -> bool:
+        """Otherwise another broker may lead what this one leads, and have more of it."""
+        return self._placement.has_lease
+
+    def check_lease(self) -> None:
+        """For a response that takes records for gone. Raises NotLeaderOrFollower."""
+        if not self.has_lease:
+            raise NotLeaderOrFollower(message="Another node may lead the partition.")
+
     def is_elsewhere(self, topic_name: str, index: int) -> bool:
         """Whether this broker does not know the log of a partition: another one leads it, or none.
 

@@ -7,9 +7,11 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
+import psycopg
 import pytest
 
 from domain.cluster.nodes import BrokerState, Node
+from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.postgresql import leases, shared_rows
 from infrastructure.storage.postgresql.contents import Contents
@@ -26,6 +28,8 @@ from tests.contract.joined_brokers import (
     TIMEOUT_S,
     JoinedBrokers,
 )
+
+P = 7
 
 
 def key_of(partition_id: int) -> bytes:
@@ -364,3 +368,19 @@ def test_a_closed_broker_wakes_no_descriptor_of_others(cluster: JoinedBrokers) -
     finally:
         for one in others:
             one.close()
+
+
+def test_what_a_broker_has_not_read_is_not_told_as_gained(
+    cluster: JoinedBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its session ends between the commit by which it leads a partition, and what it reads then."""
+    broker = cluster.join(1)
+
+    def end(*_: object, by_others: bool = False) -> None:
+        cluster.execute("update ottla_fences set session = 0 where node_id = 1")
+        raise psycopg.OperationalError("of a test")
+
+    monkeypatch.setattr(broker.storage.log._contents, "gained", end)
+    broker.lead(P, 1)
+    assert isinstance(broker.commit(), StorageFailed)
+    broker.run_until(lambda: broker.fenced == 1)

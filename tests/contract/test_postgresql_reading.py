@@ -11,6 +11,7 @@ from application.ports.log_store import Buffer, NotInMemory
 from domain.errors import StorageFailed
 from domain.messages.batch import last_offset_of
 from infrastructure.storage.postgresql import reading
+from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
 from tests.contract.relayed_postgres import (
@@ -268,3 +269,31 @@ def test_what_another_leader_has_joined_is_not_skipped(
     log._contents.cache.clear()
     with pytest.raises(StorageFailed, match="leader of the partition has changed"):
         broker.patiently(lambda: log.read(7, 0, 1 << 62, 1 << 62, True))
+
+
+@pytest.mark.parametrize(("epoch", "is_own"), [(2, True), (65_536, True), (65_537, False)])
+def test_a_broker_that_raises_its_own_epoch_reads_on(
+    broker: JoinedBroker, cluster: JoinedBrokers, epoch: int, is_own: bool
+) -> None:
+    """By one, or to the first one after a promotion; more if another broker has led meanwhile."""
+    log = broker.storage.log
+    broker.lead(7, 1)
+    broker.append(7, 0)
+    assert broker.commit() is None
+    log._contents.cache.clear()
+    log._contents.timeline = 2
+    [(tail,)] = cluster.execute("select tail from ottla_runs where partition_id = 7")
+    row = f"decode('{1:08x}{epoch:08x}', 'hex')"
+    cluster.execute(
+        f"delete from ottla_tail_{tail}",
+        f"""update ottla_rows set value = {row} where "table" = '{LEADERS}'""",
+    )
+
+    def read() -> bytes:
+        return broker.patiently(lambda: log.read(7, 0, 1 << 62, 1 << 62, True))
+
+    if is_own:
+        assert read() == b""
+    else:
+        with pytest.raises(StorageFailed, match="leader of the partition has changed"):
+            read()

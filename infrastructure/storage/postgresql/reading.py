@@ -32,6 +32,7 @@ from infrastructure.storage.postgresql.runs import Span, spans
 from infrastructure.storage.postgresql.server import Rows, Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.tables import OBJECTS_URL
+from infrastructure.storage.postgresql.timeline import first_epoch
 from infrastructure.storage.repositories.leader_rows import LEADERS, epoch_of, key_of, leader_of
 
 if TYPE_CHECKING:
@@ -257,10 +258,13 @@ class Reading:
         if self._session.node_id == ALONE:
             return
         for (row,) in self.rows(_LEADER, {"place": key_of(partition_id)}):
-            # This broker itself raises the epoch by one.
-            is_known = known is not None and epoch_of(row) <= epoch_of(known) + 1
-            if leader_of(row) != self._session.node_id or not is_known:
+            is_own = leader_of(row) == self._session.node_id
+            if not is_own or known is None or not self._may_raise(epoch_of(known), epoch_of(row)):
                 raise StorageFailed("The leader of the partition has changed")
+
+    def _may_raise(self, known: int, epoch: int) -> bool:
+        """This broker itself: by one, or to the first one after a promotion."""
+        return epoch <= known + 1 or epoch == first_epoch(self._contents.timeline)
 
     def bucket_of(self) -> Bucket:
         """Another broker may have been the first one with objects. Raises StorageFailed."""

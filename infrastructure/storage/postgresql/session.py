@@ -20,7 +20,7 @@ from psycopg.errors import Diagnostic
 from domain.errors import StorageFailed
 from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql import leases
-from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
+from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.fence import ALONE, Fence
 from infrastructure.storage.postgresql.link import Link
 from infrastructure.storage.postgresql.locks import NodeLock
@@ -219,7 +219,7 @@ class Session:
         failures = 0
         while self._over is None:
             if self._link.ended.is_set():
-                return StorageFailed("The store was closed during a commit")
+                return _closed()
             # An idle connection may be lost: that alone says nothing about the server.
             problem = self._problem
             if problem and failures > 1 and not is_open and time.monotonic() >= until:
@@ -262,10 +262,10 @@ class Session:
         self._link.drop()
         return self._over
 
-    def gained(self, contents: Contents, rows: Sequence[Row]) -> Gained:
+    def gained(self, contents: Contents, rows: Sequence[Row]) -> Gained | StorageFailed:
         """After a commit of these rows: what this broker has to know of partitions it leads now.
 
-        Nothing, if the session is over: the commit is persisted all the same.
+        A failure: the session is over. The commit is persisted all the same.
         """
         self._link.busy = True
         try:
@@ -279,7 +279,7 @@ class Session:
                     self._problem = error
                     self._link.drop()
                     self._link.ended.wait(RETRY_S)
-            return NOTHING_GAINED
+            return self._over or _closed()
         finally:
             self._link.busy = False
 
@@ -368,6 +368,10 @@ class Session:
     def close(self) -> None:
         """After the last commit."""
         self._link.drop()
+
+
+def _closed() -> StorageFailed:
+    return StorageFailed("The store was closed during a commit")
 
 
 def _check_open(connection: Rows) -> None:

@@ -87,6 +87,8 @@ class Watch:
         #: To be called on the loop: the database may be another one.
         self.connected_again: Callable[[], None] = lambda: None
         self._wake_in, self._wake_out = os.pipe()
+        # A full one wakes as well.
+        os.set_blocking(self._wake_out, False)
         self._lock = ChangesLock()
         self._has_lock = False
         #: The loop has given up the right that came with this connection.
@@ -211,11 +213,12 @@ class Watch:
 
     def _listen(self, connection: Rows) -> None:
         self._backend = connection.info.backend_pid
-        self._timeline = timeline_of(connection)
+        timeline = timeline_of(connection)
         connection.add_notify_handler(self._notified)
         connection.execute(
             sql.SQL("listen {}").format(sql.Identifier(f"ottla {self._server.address.schema}"))
         )
+        self._timeline = timeline
 
     def _notified(self, notify: psycopg.Notify) -> None:
         if notify.payload == _TURN:

@@ -149,11 +149,22 @@ def test_a_member_that_fails_is_a_finding() -> None:
         leaders=other,
         offsets=[],
         readers=[member],
-        machines=SimpleNamespace(wrong=[]),
+        machines=SimpleNamespace(wrong=[], away_s=0.0),
         log_lines=lambda node_id: iter([QUIET]),
         _repeating=lambda: Torture._repeating(run),
     )
     assert Torture._errors(run) == ["Failing: ValueError('of a test')"]
+
+
+@pytest.mark.parametrize(("away_s", "is_finding"), [(19.0, True), (21.0, False)])
+def test_commits_may_be_given_up_while_postgresql_is_away(away_s: float, is_finding: bool) -> None:
+    line = '{"level":"error","event":"storage_failed","error":"PostgreSQL cannot be reached: ..."}'
+    run = torture(
+        machines=SimpleNamespace(wrong=[], away_s=away_s),
+        log_lines=lambda node_id: iter([line] if node_id == 1 else []),
+        _repeating=list,
+    )
+    assert Torture._errors(run) == [f"log of broker 1: {line}"] * is_finding
 
 
 def test_one_producer_has_one_request_at_a_time() -> None:

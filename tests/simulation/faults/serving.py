@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from application.partitions.fetch import DelayedFetch, FetchService
+from application.partitions.fetch import FetchService
 from application.partitions.fetch_query import FetchedPartition
 from application.partitions.fetch_sessions import FetchSession, _state
+from application.partitions.pending_fetch import DelayedFetch
 from application.ports.pending import Pending
 from application.state.commits import Commits
 from application.state.fetch_purgatory import FetchPurgatory

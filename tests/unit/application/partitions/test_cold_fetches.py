@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import LOOK_AGAIN_MS, MOST_LOADING
+from application.partitions.pending_fetch import LOOK_AGAIN_MS, MOST_LOADING
 from application.ports.pending import Pending
 from domain.errors import StorageFailed
 from tests.fakes.broker import FlakyLogStore, with_topic

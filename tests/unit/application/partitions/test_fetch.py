@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import PendingFetch
 from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
+from application.partitions.pending_fetch import PendingFetch
 from application.ports.pending import Pending
 from domain.errors import (
     BrokerError,

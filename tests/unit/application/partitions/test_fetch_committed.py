@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import PendingFetch
 from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
 from application.partitions.list_offsets import LATEST, MAX_TIMESTAMP, FoundOffset, Search
+from application.partitions.pending_fetch import PendingFetch
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
 from tests.fakes.stored import batches_of

@@ -10,7 +10,12 @@ import pytest
 from application.partitions.delete_records import RecordsToDelete
 from application.partitions.fetch_query import FetchItem
 from domain.cluster.nodes import Leader
-from domain.errors import OffsetOutOfRange, UnknownLeaderEpoch, UnknownTopicOrPartition
+from domain.errors import (
+    NotLeaderOrFollower,
+    OffsetOutOfRange,
+    UnknownLeaderEpoch,
+    UnknownTopicOrPartition,
+)
 from domain.partitions.leader_epochs import EpochEnd
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
@@ -93,3 +98,18 @@ def test_a_response_with_a_diverging_epoch_waits_for_no_records_from_the_disk(
     fetch = Fetch(fake, query(without_epoch(0), item(0, 4)))
     assert fetch.got is not None
     assert [one.diverging_epoch for one in fetch.got] == [None, EpochEnd(0, 3)]
+
+
+@pytest.mark.parametrize(
+    "one", [without_epoch(offset=6), without_epoch(offset=-1), item(0, 4), item(4, 6), item(5, 3)]
+)
+def test_without_a_lease_no_record_is_taken_for_gone(fake: FakeBroker, one: FetchItem) -> None:
+    """The next leader may have it, and its epoch: the client would go back."""
+    fake.placement.has_lease = False
+    assert Fetch(fake, query(one)).errors() == [NotLeaderOrFollower]
+
+
+@pytest.mark.parametrize("one", [without_epoch(), item(4, 3)])
+def test_without_a_lease_committed_records_are_served(fake: FakeBroker, one: FetchItem) -> None:
+    fake.placement.has_lease = False
+    assert Fetch(fake, query(one)).offsets() != [[]]

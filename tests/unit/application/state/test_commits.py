@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from application.partitions.fetch import DelayedFetch
 from application.partitions.fetch_query import FetchedPartition, FetchItem, FetchQuery
+from application.partitions.pending_fetch import DelayedFetch
 from application.state.runtime import ignore
 from domain.errors import BrokerError, OffsetOutOfRange, OutOfOrderSequence, StorageFailed
 from domain.partitions.appended import Appended

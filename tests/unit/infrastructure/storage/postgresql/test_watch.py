@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
+import psycopg
 import pytest
 
 from application.ports.log_store import NotInMemory
@@ -146,3 +147,38 @@ def test_a_release_that_was_asked_for_before_the_connection_was_lost_is_too_late
     take_turns()
     assert released == [fixture.connection]
     assert not may_change()
+
+
+def test_a_promotion_is_told_although_the_first_connection_after_it_fails(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise psycopg.OperationalError("of a test")
+
+    of_watch, promoted = fixture.watch, []
+    of_watch.changes.on_promoted(lambda: promoted.append(1))
+    of_watch._timeline = 1
+    monkeypatch.setattr(watch, "timeline_of", lambda _: 2)
+    monkeypatch.setattr(watch, "end_backend", lambda *_: None)
+    for listen in (fail, lambda _: None):
+        made = SimpleNamespace(
+            execute=listen,
+            add_notify_handler=lambda _: None,
+            info=SimpleNamespace(backend_pid=7),
+            close=lambda: None,
+        )
+        server: Any = SimpleNamespace(
+            connect=lambda again, made=made: made, address=SimpleNamespace(schema="s")
+        )
+        of_watch._server = server
+        with suppress(psycopg.OperationalError):
+            of_watch._connect()
+        fixture.lose_connection()
+        fixture.run()
+    assert promoted == [1]
+
+
+@pytest.mark.timeout(20)
+def test_the_loop_waits_for_nothing_when_it_wakes_the_thread(fixture: Fixture) -> None:
+    for _ in range(100_000):  # more than a pipe has room for
+        fixture.watch.wake()

@@ -48,3 +48,11 @@ def test_the_end_is_that_of_durable_records(kafka: FakeKafka, client: FakeClient
     assert epochs(client, (0, 0, 0)) == [(0, 0, 0, 3)]
     kafka.commit.let_go()
     assert epochs(client, (0, 0, 0)) == [(0, 0, 0, 4)]
+
+
+def test_without_a_lease_the_next_leader_may_have_another_end(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    assert epochs(client, (0, 0, 0)) == [(0, 0, 0, 3)]
+    kafka.placement.has_lease = False
+    assert epochs(client, (0, 0, 0), (0, 1, 0)) == [(6, 0, -1, -1), (75, 0, -1, -1)]
