@@ -30,11 +30,7 @@ class Service(Protocol):
     def fetch(self, query: FetchQuery) -> list[FetchedPartition] | PendingFetch: ...
 
     def read(
-        self,
-        query: FetchQuery,
-        loading: list[Pending[None]],
-        is_late: bool = False,
-        most_loading: int = MOST_LOADING,
+        self, query: FetchQuery, loading: list[Pending[None]], is_late: bool, most_loading: int
     ) -> tuple[list[FetchedPartition], int]: ...
 
     def ended(self, query: FetchQuery) -> None: ...

@@ -36,3 +36,8 @@ class OffsetsUnusable(StorageUnusable):
 def store_closed() -> StorageFailed:
     """The outcome of each commit after `close`."""
     return StorageFailed("The store was closed")
+
+
+def closed_during_a_commit() -> StorageFailed:
+    """It may be persisted, as after a kill."""
+    return StorageFailed("The store was closed during a commit")

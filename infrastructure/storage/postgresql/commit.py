@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
-from infrastructure.storage.errors import store_closed
+from infrastructure.storage.errors import closed_during_a_commit, store_closed
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.copies import PostgresCopies
@@ -234,5 +234,4 @@ class PostgresCommit:
             self._copies.close(CLOSE_S)
         done, self._done = self._done, None
         if done is not None:
-            # It may be persisted, as after a kill.
-            done(StorageFailed("The store was closed during a commit"))
+            done(closed_during_a_commit())

@@ -18,7 +18,7 @@ import psycopg
 from psycopg.errors import Diagnostic
 
 from domain.errors import StorageFailed
-from infrastructure.storage.errors import StorageInUse
+from infrastructure.storage.errors import StorageInUse, closed_during_a_commit
 from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.fence import ALONE, Fence
@@ -219,7 +219,7 @@ class Session:
         failures = 0
         while self._over is None:
             if self._link.ended.is_set():
-                return _closed()
+                return closed_during_a_commit()
             # An idle connection may be lost: that alone says nothing about the server.
             problem = self._problem
             if problem and failures > 1 and not is_open and time.monotonic() >= until:
@@ -279,7 +279,7 @@ class Session:
                     self._problem = error
                     self._link.drop()
                     self._link.ended.wait(RETRY_S)
-            return self._over or _closed()
+            return self._over or closed_during_a_commit()
         finally:
             self._link.busy = False
 
@@ -368,10 +368,6 @@ class Session:
     def close(self) -> None:
         """After the last commit."""
         self._link.drop()
-
-
-def _closed() -> StorageFailed:
-    return StorageFailed("The store was closed during a commit")
 
 
 def _check_open(connection: Rows) -> None:
