@@ -84,6 +84,11 @@ class Commits:
         self._rows_staged = True
         self.wait(then)
 
+    def forget(self, is_over: Callable[[Done], bool]) -> None:
+        """Calls those back no more whose wait is over by this, whatever becomes of the commit."""
+        self._in_commit = [then for then in self._in_commit if not is_over(then)]
+        self._waiters = [then for then in self._waiters if not is_over(then)]
+
     def _schedule(self) -> None:
         if not self._is_scheduled and not self._under_way:
             self._is_scheduled = True

@@ -109,9 +109,12 @@ def split_batches(records: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-def produce_body(topic: str, partition: int, records: bytes, acks: int = -1) -> bytes:
+def produce_body(
+    topic: str, partition: int, records: bytes, acks: int = -1, timeout_ms: int = 30_000
+) -> bytes:
     data = struct.pack(">ii", partition, len(records)) + records
-    return string(None) + struct.pack(">hi", acks, 30_000) + array([string(topic) + array([data])])
+    numbers = struct.pack(">hi", acks, timeout_ms)
+    return string(None) + numbers + array([string(topic) + array([data])])
 
 
 def fetch_body(

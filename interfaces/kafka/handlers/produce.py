@@ -33,6 +33,7 @@ from interfaces.kafka.handlers.shared.nodes import add_endpoint
 from interfaces.kafka.handlers.shared.transactions import reads_elsewhere
 from interfaces.kafka.requests import repeated_produce
 from interfaces.kafka.requests.call import Call, CloseConnection
+from interfaces.kafka.requests.delayed_produce import DelayedProduce
 from interfaces.kafka.requests.failures import failed_response
 from interfaces.kafka.requests.repeated_produce import ACKS_ALL, FIRST_WITH_ZSTD
 from interfaces.kafka.wire.messages.produce import (
@@ -56,14 +57,15 @@ NO_ACKS = 0
 LEGAL_ACKS = (ACKS_ALL, NO_ACKS, 1)
 
 
-class StagedProduce:
+class StagedProduce(DelayedProduce):
     """The response to a request whose batches are staged; sent after the commit."""
 
-    __slots__ = ("_call", "acks_all", "response", "staged")
+    __slots__ = ("_milliseconds", "acks_all", "response", "staged")
 
-    def __init__(self, call: Call, acks_all: bool) -> None:
+    def __init__(self, call: Call, acks_all: bool, timeout_ms: int) -> None:
         self._call = call
         self.acks_all = acks_all
+        self._milliseconds = timeout_ms
         self.response = ProduceResponse()
         self.staged: list[PartitionProduceResponse] = []
 
@@ -76,6 +78,14 @@ class StagedProduce:
             call.respond(self.response)
         except Exception as error:
             call.peer.failed(call, error)
+
+    def _timeout_ms(self) -> int:
+        return self._milliseconds
+
+    def _unfinished(self, error: BrokerError) -> ProduceResponse:
+        for partition in self.staged:
+            partition.error_code = self._call.code(error)
+        return self.response
 
 
 class ProduceWithoutAcks:
@@ -100,7 +110,7 @@ class ProduceWithoutAcks:
 
 
 def handle(request: ProduceRequest, call: Call) -> ProduceResponse | None:
-    durable = StagedProduce(call, request.acks == ACKS_ALL)
+    durable = StagedProduce(call, request.acks == ACKS_ALL, request.timeout_ms)
     response = durable.response
     refused = None
     if request.acks not in LEGAL_ACKS:

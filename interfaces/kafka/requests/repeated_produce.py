@@ -19,6 +19,7 @@ from domain.partitions.partition import Partition
 from domain.security.principal import Principal
 from domain.topics.topic import NO_TOPIC_ID
 from interfaces.kafka.requests.call import Call, Repeat
+from interfaces.kafka.requests.delayed_produce import DelayedProduce
 from interfaces.kafka.requests.log_subject import log_subject_of
 from interfaces.kafka.wire.headers import PREFIX_START, response_start
 from interfaces.kafka.wire.messages.produce import (
@@ -68,6 +69,7 @@ class RepeatedProduce:
         "_size_at",
         "index",
         "name",
+        "timeout_ms",
         "topic_id",
     )
 
@@ -89,6 +91,7 @@ class RepeatedProduce:
         self._refuse = refuse
         self._admit = admit
         self._acks_all = request.acks == ACKS_ALL
+        self.timeout_ms = request.timeout_ms
         self._partition = partition
         self._revision = call.broker.catalog.revision
         self._raw_client_id = call.peer.raw_client_id
@@ -122,11 +125,14 @@ class RepeatedProduce:
             self._refuse(PartitionProduceResponse(index=self.index), failure, call)
         )
 
-    def throttled(self, appended: Appended, log_start_offset: int) -> ProduceResponse:
-        """The cached bytes have no throttle time."""
+    def not_cached(
+        self, appended: Appended, log_start_offset: int, error_code: int = 0
+    ) -> ProduceResponse:
+        """The cached bytes have no throttle time, and no error."""
         return self._response(
             PartitionProduceResponse(
                 index=self.index,
+                error_code=error_code,
                 base_offset=appended.base_offset,
                 log_append_time_ms=appended.log_append_time,
                 log_start_offset=log_start_offset,
@@ -195,10 +201,10 @@ class RepeatedProduce:
         )
 
 
-class RepeatedProduceResponse:
+class RepeatedProduceResponse(DelayedProduce):
     """Responds after the commit that makes the batch durable."""
 
-    __slots__ = ("_appended", "_call", "_log_start_offset", "_repeated")
+    __slots__ = ("_appended", "_log_start_offset", "_repeated")
 
     def __init__(
         self, repeated: RepeatedProduce, call: Call, appended: Appended, log_start_offset: int
@@ -217,12 +223,19 @@ class RepeatedProduceResponse:
                 return
             appended = self._appended
             if not call.broker.quotas.unlimited and call.throttle():
-                call.respond(repeated.throttled(appended, self._log_start_offset))
+                call.respond(repeated.not_cached(appended, self._log_start_offset))
                 return
             numbers = (appended.base_offset, appended.log_append_time, self._log_start_offset)
             call.respond_frame(repeated.response(call.correlation_id, numbers))
         except Exception as error:
             call.peer.failed(call, error)
+
+    def _timeout_ms(self) -> int:
+        return self._repeated.timeout_ms
+
+    def _unfinished(self, error: BrokerError) -> ProduceResponse:
+        code = self._call.code(error)
+        return self._repeated.not_cached(self._appended, self._log_start_offset, code)
 
 
 def cache_request(

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from application.partitions.strays import stray_partitions
-from application.ports.copies import Copies
 from application.ports.event_log import EventLog
 from application.ports.offset_repository import OffsetRepository
 from application.ports.pending import Pending
 from domain.configs.listener_security import ADMIN, RAW
 from domain.configs.listeners import EVERY_ADDRESS
-from domain.configs.topic import resolve_topic_config
 from domain.errors import StorageFailed
 from infrastructure.clock import SystemClock
 from infrastructure.observability.loop_lag import LoopLag
 from infrastructure.observability.request_log import StructuredRequestLog
 from infrastructure.scanning.worker_processes import WorkerProcesses
 from infrastructure.scheduler import AsyncioScheduler
-from infrastructure.storage.engine import Objects
 from infrastructure.storage.errors import StorageUnusable
 from interfaces.connections.limits import ConnectionLimits
 from interfaces.connections.listener import BaseListener
@@ -35,6 +32,7 @@ from interfaces.main.container.core import Core
 from interfaces.main.container.joining import announce, joining_of
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
+from interfaces.main.container.store_upkeep import StoreUpkeep
 from interfaces.main.settings.sources import Settings
 from interfaces.rest.admin import Admin
 from interfaces.rest.serving.server import AdminServer
@@ -48,9 +46,6 @@ if TYPE_CHECKING:
 STRAYS_AFTER_MS = 200
 #: For leaders, and committed offsets in a file, before the listeners open.
 LOADING_PATIENCE_S = 5.0
-CHECK_FILE_MS = 5000
-CHECK_WAITS_MS = 1000
-KEEP_UP_MS = 5000
 #: For the last commit, at least: the server of a database may be away.
 COMMIT_PATIENCE_S = 0.5
 
@@ -69,7 +64,6 @@ class App:
         self._is_fenced = False
         self._when_fenced: Callable[[], None] | None = None
         self._events = events
-        self._flush_interval_ms = settings.broker.flush_interval_ms
         self._offset_repository: OffsetRepository | None = None
         self._admin: AdminServer | None = None
         self.listeners: list[Listener] = []
@@ -251,61 +245,12 @@ class App:
         self._metrics.history.start()
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
         self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
-        if self.storage.start_flush is not None:
-            self._now_and_then(self._flush_interval_ms, self.storage.start_flush)
-        if self.storage.check_file is not None:
-            self._now_and_then(CHECK_FILE_MS, self.storage.check_file)
-        if self.storage.keep_up is not None:
-            self._now_and_then(KEEP_UP_MS, self.storage.keep_up)
-        if self.storage.waits_for is not None:
-            self._now_and_then(CHECK_WAITS_MS, partial(self._report_waits, self.storage.waits_for))
-        if self.storage.repeated_commits is not None:
-            repeated = self.storage.repeated_commits
-            self._now_and_then(CHECK_WAITS_MS, partial(self._report_repeated, repeated))
-        if self.storage.not_dropped is not None:
-            dropped = partial(self._report_not_dropped, self.storage.not_dropped)
-            self._now_and_then(CHECK_WAITS_MS, dropped)
-        if self.storage.objects is not None:
-            self._now_and_then(CHECK_WAITS_MS, partial(self._report_objects, self.storage.objects))
-        if self.storage.copies is not None:
-            self._count_copies(self.storage.copies)
-            self._now_and_then(CHECK_WAITS_MS, partial(self._look_at_copies, self.storage.copies))
-
-    def _look_at_copies(self, copies: Copies) -> None:
-        copies.look()
-        self._count_copies(copies)
-
-    def _count_copies(self, copies: Copies) -> None:
-        required = resolve_topic_config({}, self.broker.config).min_insync_replicas
-        self.broker.commits.storage_health.counted(copies.count, required)
-
-    def _report_waits(self, waits_for: Callable[[], str | None]) -> None:
-        self.broker.commits.storage_health.waits(waits_for())
-
-    def _report_repeated(self, repeated: Callable[[], int]) -> None:
-        self.broker.commits.storage_health.repeated(repeated())
-
-    def _report_not_dropped(self, not_dropped: Callable[[], Collection[str]]) -> None:
-        self.broker.commits.storage_health.not_dropped(not_dropped())
-
-    def _report_objects(self, objects: Objects) -> None:
-        self.broker.commits.storage_health.not_sealed(objects.not_sealed())
+        StoreUpkeep(self.storage, self.broker, self._events).start()
 
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)
         if strays:
             self._events.warning("stray_partitions_found", partition_ids=strays)
-
-    def _now_and_then(self, interval_ms: int, call: Callable[[], None]) -> None:
-        def again() -> None:
-            # First, so that a failure is not the end.
-            self.broker.background.after_ms(interval_ms, again)
-            try:
-                call()
-            except StorageFailed as failure:
-                self._events.warning("flush_failed", error=failure)
-
-        self.broker.background.after_ms(interval_ms, again)
 
     def when_unusable(self, call: Callable[[StorageUnusable], None]) -> None:
         """Calls when committed offsets turn out to belong to another broker."""

@@ -95,7 +95,7 @@ def test_too_few_copies_are_logged_at_the_start(copies: int, logged: bool) -> No
 def test_a_store_is_called_now_and_then(
     monkeypatch: pytest.MonkeyPatch, call: str, interval: str
 ) -> None:
-    monkeypatch.setattr(f"interfaces.main.container.app.{interval}", 1)
+    monkeypatch.setattr(f"interfaces.main.container.store_upkeep.{interval}", 1)
 
     async def until_the_second_call(app: App) -> None:
         called: asyncio.Queue[None] = asyncio.Queue()
@@ -108,7 +108,7 @@ def test_a_store_is_called_now_and_then(
 
 
 def test_a_table_that_cannot_be_dropped_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interfaces.main.container.app.CHECK_WAITS_MS", 1)
+    monkeypatch.setattr("interfaces.main.container.store_upkeep.CHECK_WAITS_MS", 1)
 
     async def until_the_second_call(app: App) -> None:
         called: asyncio.Queue[None] = asyncio.Queue()
