@@ -208,7 +208,7 @@ def _found(clients: Clients, filters: Iterable[Any]) -> list[Binding]:
     )
 
     found: dict[Any, None] = {}
-    with clients.wire("the ACLs", clients.first_reachable()) as client:
+    with clients.wire("the ACLs") as client:
         for one in filters:
             request = DescribeAclsRequest(
                 one.restype.value,

@@ -144,16 +144,7 @@ class Clients:
             first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
         except BrokerUnreachable as why:
             if not why.may_pass:
-                raise self._unreachable(why) from None
-
-    def first_reachable(self) -> Address:
-        try:
-            return first_reachable(self.addresses(), min(PROBE_S, self.timeout_s))
-        except BrokerUnreachable as why:
-            raise self._unreachable(why) from None
-
-    def _unreachable(self, why: BrokerUnreachable) -> CommandFailed:
-        return CommandFailed(f"{why}{self.advice()}")
+                raise CommandFailed(f"{why}{self.advice()}") from None
 
     def advice(self) -> str:
         return f" (try `ottla doctor -b {self.servers}`)"
@@ -252,10 +243,13 @@ class Clients:
             raise UsageError(f"-X: cannot read a certificate: {failure}") from None
 
     @contextmanager
-    def wire(self, what: str, address: Address) -> Iterator[WireClient]:
-        """A connection for what confluent-kafka does not have."""
+    def wire(self, what: str, address: Address | None = None) -> Iterator[WireClient]:
+        """A connection for what confluent-kafka does not have.
+
+        Without `address` it is one to the first bootstrap server that responds.
+        """
         from interfaces.cli.probe.sasl import MECHANISMS, authenticate
-        from interfaces.cli.probe.wire_client import NoResponse, WireClient
+        from interfaces.cli.probe.wire_client import NoResponse, first_responding
 
         protocol = self.protocol()
         if protocol.sasl and protocol.mechanism not in MECHANISMS:
@@ -264,10 +258,13 @@ class Clients:
                 f"{what}: not with the SASL mechanism {protocol.mechanism}, only with {known}"
             )
         try:
-            with WireClient(address, self.timeout_s, protocol.context) as client:
+            where = self.addresses() if address is None else [address]
+            with first_responding(where, self.timeout_s, protocol.context) as client:
                 if protocol.sasl:
                     authenticate(client, protocol)
                 yield client
+        except BrokerUnreachable as why:
+            raise CommandFailed(f"{what}: {why}{self.advice()}") from None
         except NoResponse as failure:
             raise CommandFailed(f"{what}: {failure}") from None
         except OSError as failure:

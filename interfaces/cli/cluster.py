@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
-from contextlib import suppress
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.topics.topic import OFFSETS_TOPIC
 from interfaces.cli.client import Clients
 from interfaces.cli.cluster_moves import placed_of
 from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
-from interfaces.cli.cluster_requests import fenced_brokers, leader_epochs, unregister_broker
+from interfaces.cli.cluster_requests import leader_epochs, registered_brokers, unregister_broker
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.internal_topics import InternalTopics
 from interfaces.cli.output import show, table
@@ -33,6 +32,14 @@ _OF_BROKER = ("id", "host", "port", "rack", "fenced", "leaders", "preferred", "m
 _OF_SESSION = ("state", "session_id", "lease_ms")
 #: Of the partitions with the same problem.
 _EXAMPLES = 3
+
+
+class Broker(NamedTuple):
+    id: int
+    host: str
+    port: int
+    rack: str | None
+    fenced: bool
 
 
 def describe(parsed: argparse.Namespace) -> int:
@@ -64,37 +71,61 @@ def describe(parsed: argparse.Namespace) -> int:
 
 def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str, Any]:
     metadata = clients.metadata(admin)
-    with clients.requesting("the cluster", admin):
-        described = clients.result(
-            "the cluster", admin.describe_cluster(request_timeout=clients.timeout_s), admin
-        )
-    fenced: list[Any] = []
-    epochs: Mapping[Place, int] = {}
-    with suppress(CommandFailed, UsageError):  # options of librdkafka alone
-        fenced = fenced_brokers(clients)
-        epochs = leader_epochs(clients)
+    brokers, epochs = _brokers_and_epochs(clients, admin)
     placed = placed_of(metadata)
     led, preferred = leaders(placed), preferred_leaders(placed)
     highest = highest_epochs(placed, epochs)
-    alive = [(node.id, node.host, node.port, node.rack, False) for node in described.nodes]
-    others = [(one.broker_id, one.host, one.port, one.rack, True) for one in fenced]
     return {
-        "cluster_id": described.cluster_id,
-        "controller": described.controller.id if described.controller else None,
+        "cluster_id": metadata.cluster_id,
+        "controller": metadata.controller_id if metadata.controller_id >= 0 else None,
         "topics": len(metadata.topics),
         "partitions": len(placed),
         "brokers": [
             dict(zip(_OF_BROKER, values, strict=True))
             for values in (
-                (*one, led[one[0]], preferred[one[0]], highest.get(one[0]))
-                for one in sorted(alive + others, key=itemgetter(0))
+                (*one, led[one.id], preferred[one.id], highest.get(one.id)) for one in brokers
             )
         ],
         "problems": [
-            *(f"broker {one.broker_id} is fenced: it is not alive" for one in fenced),
+            *(f"broker {one.id} is fenced: it is not alive" for one in brokers if one.fenced),
+            *missing_brokers(placed, {one.id for one in brokers}),
             *leader_problems(placed, in_full),
         ],
     }
+
+
+def _brokers_and_epochs(
+    clients: Clients, admin: AdminClient
+) -> tuple[list[Broker], Mapping[Place, int]]:
+    """In the view of one broker. Without it, as with options of librdkafka alone: those alive."""
+    brokers: list[Broker] = []
+    try:
+        with clients.wire("the brokers") as client:
+            brokers = [
+                Broker(one.broker_id, one.host, one.port, one.rack, one.is_fenced)
+                for one in registered_brokers(client)
+            ]
+            return sorted(brokers), leader_epochs(client)
+    except (CommandFailed, UsageError) as failure:
+        clients.note(f"fenced brokers or leader epochs are not shown: {failure}")
+    if not brokers:
+        asked = admin.describe_cluster(request_timeout=clients.timeout_s)
+        nodes = clients.result("the cluster", asked, admin).nodes
+        brokers = [Broker(one.id, one.host, one.port, one.rack, False) for one in nodes]
+    return sorted(brokers), {}
+
+
+def missing_brokers(placed: Mapping[Place, Placed], known: Collection[int]) -> list[str]:
+    """Leaders and replicas that are none of the `known` brokers."""
+    led = leaders(placed)
+    replicas = Counter(node_id for one in placed.values() for node_id in one.replicas)
+    found = []
+    for node_id in sorted((led.keys() | replicas.keys()) - {*known, -1}):
+        does = f"is a replica of {_partitions(replicas[node_id])}"
+        if led[node_id]:
+            does = f"leads {_partitions(led[node_id])}"
+        found.append(f"broker {node_id} {does}, but is not listed")
+    return found
 
 
 def add_sessions(found: dict[str, Any], rows: list[Row]) -> None:
@@ -230,7 +261,11 @@ def problems_of(metadata: ClusterMetadata) -> list[str]:
 def _counted(what: str, partitions: list[str]) -> str:
     count, named = len(partitions), ", ".join(partitions[:_EXAMPLES])
     more = f" and {count - _EXAMPLES} more" if count > _EXAMPLES else ""
-    return f"{count} partition{'' if count == 1 else 's'} {what}: {named}{more}"
+    return f"{_partitions(count)} {what}: {named}{more}"
+
+
+def _partitions(count: int) -> str:
+    return f"{count} partition{'' if count == 1 else 's'}"
 
 
 def _show(found: dict[str, Any], form: str) -> None:

@@ -12,9 +12,9 @@ from interfaces.cli.cluster_plan import Place, Placed, Plan, Replicas, balanced,
 from interfaces.cli.cluster_requests import (
     check_no_refusals,
     elect_preferred,
-    fenced_brokers,
     reassign,
     reassignments,
+    registered_brokers,
 )
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.internal_topics import InternalTopics
@@ -43,7 +43,7 @@ def drain(parsed: argparse.Namespace) -> int:
     metadata = clients.metadata(clients.admin())
     placed = _as_it_will_be(metadata, clients)
     node_id, alive = parsed.node, sorted(metadata.brokers)
-    if node_id not in alive and node_id not in {one.broker_id for one in fenced_brokers(clients)}:
+    if node_id not in alive and node_id not in _registered(clients):
         raise CommandFailed(f"there is no broker {node_id}, only {', '.join(map(str, alive))}")
     others = [each for each in alive if each != node_id]
     if not others:
@@ -55,6 +55,11 @@ def drain(parsed: argparse.Namespace) -> int:
     counts = _executed(clients, placed, plan, others, parsed)
     print(counts if parsed.dry_run else f"{counts}; broker {node_id} leads no partition")
     return 0
+
+
+def _registered(clients: Clients) -> set[int]:
+    with clients.wire("the brokers") as client:
+        return {one.broker_id for one in registered_brokers(client)}
 
 
 def _executed(

@@ -24,21 +24,21 @@ _WITH_EPOCHS = 7
 _SHARE = 0.9
 
 
-def fenced_brokers(clients: Clients) -> list[DescribeClusterBroker]:
-    """Empty if the broker does not tell."""
+def registered_brokers(client: WireClient) -> list[DescribeClusterBroker]:
+    """Alive and fenced ones; Kafka before 4.0 names no fenced brokers."""
     from interfaces.kafka.wire.messages.describe_cluster import (
         DescribeClusterRequest,
         DescribeClusterResponse,
     )
 
     what = "the brokers"
-    with clients.wire(what, clients.first_reachable()) as client:
-        if _newest_version(client, _DESCRIBE_CLUSTER) < _WITH_FENCED:
-            return []
-        request = DescribeClusterRequest(include_fenced_brokers=True)
-        response = client.send(request, _WITH_FENCED, DescribeClusterResponse)
+    version = min(client.versions.get(_DESCRIBE_CLUSTER, -1), _WITH_FENCED)
+    if version < 0:
+        raise CommandFailed(f"{what}: this cluster does not serve DescribeCluster")
+    request = DescribeClusterRequest(include_fenced_brokers=True)
+    response = client.send(request, version, DescribeClusterResponse)
     check_code(what, response.error_code, response.error_message)
-    return [one for one in response.brokers if one.is_fenced]
+    return response.brokers
 
 
 def unregister_broker(clients: Clients, node_id: int) -> None:
@@ -49,21 +49,20 @@ def unregister_broker(clients: Clients, node_id: int) -> None:
     )
 
     what = f"the registration of broker {node_id}"
-    with clients.wire(what, clients.first_reachable()) as client:
-        if _newest_version(client, _UNREGISTER_BROKER) < 0:
+    with clients.wire(what) as client:
+        if _UNREGISTER_BROKER not in client.versions:
             raise CommandFailed(f"{what}: this cluster does not serve UnregisterBroker")
         request = UnregisterBrokerRequest(broker_id=node_id)
         response = client.send(request, 0, UnregisterBrokerResponse)
     check_code(what, response.error_code, response.error_message)
 
 
-def leader_epochs(clients: Clients) -> dict[Place, int]:
+def leader_epochs(client: WireClient) -> dict[Place, int]:
     """Of all partitions."""
     from interfaces.kafka.wire.messages.metadata import MetadataRequest, MetadataResponse
 
-    with clients.wire("the leader epochs", clients.first_reachable()) as client:
-        request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
-        response = client.send(request, _WITH_EPOCHS, MetadataResponse)
+    request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+    response = client.send(request, _WITH_EPOCHS, MetadataResponse)
     return {
         (str(topic.name), one.partition_index): one.leader_epoch
         for topic in response.topics
@@ -79,7 +78,7 @@ def reassignments(clients: Clients) -> dict[Place, tuple[Replicas, Replicas]]:
     )
 
     what = "the reassignments"
-    with clients.wire(what, clients.first_reachable()) as client:
+    with clients.wire(what) as client:
         request = ListPartitionReassignmentsRequest(topics=None)
         response = client.send(request, 0, ListPartitionReassignmentsResponse)
     check_code(what, response.error_code, response.error_message)
@@ -110,7 +109,7 @@ def reassign(clients: Clients, plan: Plan) -> dict[Place, str]:
         )
         for name, indexes in _by_topic(plan).items()
     ]
-    with clients.wire(what, clients.first_reachable()) as client:
+    with clients.wire(what) as client:
         request = AlterPartitionReassignmentsRequest(topics=topics)
         response = client.send(request, 0, AlterPartitionReassignmentsResponse)
     check_code(what, response.error_code, response.error_message)
@@ -138,7 +137,7 @@ def elect_preferred(clients: Clients, places: Iterable[Place]) -> dict[Place, st
         ],
         timeout_ms=int(clients.timeout_s * _SHARE * 1000),
     )
-    with clients.wire(what, clients.first_reachable()) as client:
+    with clients.wire(what) as client:
         response = client.send(request, 1, ElectLeadersResponse)
     check_code(what, response.error_code)
     return {
@@ -154,14 +153,6 @@ def check_no_refusals(refused: Mapping[Place, str]) -> None:
     for (name, index), why in refused.items():
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise CommandFailed(f"{name}-{index}: {why}{more}")
-
-
-def _newest_version(client: WireClient, api_key: int) -> int:
-    """-1: the broker does not serve this API."""
-    from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-
-    served = client.send(ApiVersionsRequest(), 0, ApiVersionsResponse).api_keys
-    return max((one.max_version for one in served if one.api_key == api_key), default=-1)
 
 
 def _by_topic(places: Iterable[Place]) -> dict[str, list[int]]:

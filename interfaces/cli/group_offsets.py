@@ -70,7 +70,7 @@ def _send(clients: Clients, group: str, places: list[Place]) -> OffsetDeleteResp
         partitions.setdefault(topic, []).append(one)
     topics = [OffsetDeleteRequestTopic(name=t, partitions=p) for t, p in partitions.items()]
     what = f"group {group}"
-    with clients.wire(what, clients.first_reachable()) as client:
+    with clients.wire(what) as client:
         found = client.send(FindCoordinatorRequest(key=group), 1, FindCoordinatorResponse)
     if found.error_code:
         raise CommandFailed(f"{what}: no coordinator (error {found.error_code})")

@@ -38,7 +38,7 @@ def set_quotas(parsed: argparse.Namespace) -> int:
     entry = EntryData([EntityData(kind, name) for kind, name in entity.items()], operations)
     request = AlterClientQuotasRequest(entries=[entry])
     clients = Clients(parsed)
-    with clients.wire("the quotas", clients.first_reachable()) as client:
+    with clients.wire("the quotas") as client:
         response = client.send(request, _VERSION, AlterClientQuotasResponse)
     for one in response.entries:
         check_code(_in_words(entity), one.error_code, one.error_message)
@@ -60,7 +60,7 @@ def list_quotas(parsed: argparse.Namespace) -> int:
         for kind, name in _entity(parsed)
     ]
     clients = Clients(parsed)
-    with clients.wire("the quotas", clients.first_reachable()) as client:
+    with clients.wire("the quotas") as client:
         request = DescribeClientQuotasRequest(components=components)
         response = client.send(request, _VERSION, DescribeClientQuotasResponse)
     check_code("the quotas", response.error_code, response.error_message)

@@ -119,11 +119,13 @@ def rest_of(parsed: argparse.Namespace, clients: Clients) -> Rest:
 def _named_by(clients: Clients) -> str:
     from interfaces.cli.probe.talking import rest_url
 
-    broker = clients.first_reachable()
-    url = rest_url(broker, clients.timeout_s)
-    if url is None:
-        raise CommandFailed(f"{broker} names no REST of an Ottla broker (--admin HOST:PORT)")
-    return url
+    clients.check_reachable()
+    addresses = clients.addresses()
+    for address in addresses:
+        url = rest_url(address, clients.timeout_s / len(addresses))
+        if url is not None:
+            return url
+    raise CommandFailed(f"{clients.servers} names no REST of an Ottla broker (--admin HOST:PORT)")
 
 
 def _url(text: str) -> SplitResult:

@@ -172,7 +172,7 @@ def _coordinator(clients: Clients, name: str) -> tuple[int, Address]:
     )
 
     what = f"the coordinator of {_named(name)}"
-    with clients.wire(what, clients.first_reachable()) as client:
+    with clients.wire(what) as client:
         request = FindCoordinatorRequest(key=name, key_type=_TRANSACTION)
         found = client.send(request, 1, FindCoordinatorResponse)
     check_code(what, found.error_code)

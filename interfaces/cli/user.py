@@ -136,7 +136,7 @@ def _users(clients: Clients) -> dict[str, dict[ScramMechanism, int]]:
         DescribeUserScramCredentialsResponse,
     )
 
-    with clients.wire("the users", clients.first_reachable()) as client:
+    with clients.wire("the users") as client:
         request = DescribeUserScramCredentialsRequest(users=None)
         response = client.send(request, 0, DescribeUserScramCredentialsResponse)
     check_code("the users", response.error_code, response.error_message)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from interfaces.kafka.wire.primitives import MalformedRequest
 from interfaces.kafka.wire.schema import Request, Response
 from interfaces.terminal.addresses import Address
 from interfaces.terminal.profiles import CLIENT_ID
+from interfaces.terminal.reachable import BrokerUnreachable, reason_of
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -48,12 +50,29 @@ class WireClient:
                 self._socket.close()
                 raise
         self._correlation_id = 0
+        #: The newest version of each API; after `read_versions`.
+        self.versions: dict[int, int] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._socket.close()
+
+    def read_versions(self) -> None:
+        from interfaces.kafka.wire.messages.api_versions import (
+            ApiVersionsRequest,
+            ApiVersionsResponse,
+        )
+
+        served = self.send(ApiVersionsRequest(), 0, ApiVersionsResponse).api_keys
+        self.versions = {one.api_key: one.max_version for one in served}
+
+    def wait_up_to(self, timeout_s: float) -> None:
+        self._socket.settimeout(timeout_s)
 
     def send(self, request: Request, version: int, response: type[R]) -> R:
         """Raises NoResponse; SSLError for an alert: TLS 1.3 refuses after the handshake."""
@@ -104,6 +123,30 @@ class WireClient:
             return self._socket.recv(256)
         except OSError:
             return b""
+
+
+def first_responding(
+    addresses: Sequence[Address], timeout_s: float, tls: SSLContext | None
+) -> WireClient:
+    """Each broker has its share of the timeout: one that hangs still accepts connections.
+
+    Raises BrokerUnreachable.
+    """
+    reasons = []
+    for address in addresses:
+        try:
+            client = WireClient(address, timeout_s / len(addresses), tls)
+            try:
+                client.read_versions()
+            except BaseException:
+                client.close()
+                raise
+        except (NoResponse, OSError) as failure:
+            reasons.append(f"{address}: {reason_of(failure)}")
+        else:
+            client.wait_up_to(timeout_s)
+            return client
+    raise BrokerUnreachable(f"no broker at {'; '.join(reasons)}", may_pass=True)
 
 
 def _not_a_response(received: bytes) -> NoResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -184,6 +185,26 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     counts = cluster.column("leaders").values()
     assert max(counts) - min(counts) <= 1
     assert cluster.described()["problems"] == []
+
+
+def test_a_broker_that_hangs_is_described(cluster: Cluster) -> None:
+    for node_id in (1, 2):
+        cluster.start(node_id)
+    cluster.cli.run("cluster", "health", "-w", "-e", "--timeout", str(PATIENCE_S))
+    hanging, serving = cluster.brokers[1], cluster.brokers[2]
+    assert hanging.process is not None
+    hanging.process.send_signal(signal.SIGSTOP)
+    cli = Ottla(f"{hanging.bootstrap},{serving.bootstrap}")
+
+    def described() -> dict[str, Any]:
+        shown = cli.run("cluster", "describe", "--sessions", "--timeout", "5", "-o", "json").out
+        found: dict[str, Any] = json.loads(shown)
+        return found
+
+    wait_until(lambda: described()["brokers"][0]["state"] == "FENCED")
+    found = described()
+    assert [(one["id"], one["fenced"]) for one in found["brokers"]] == [(1, True), (2, False)]
+    assert "broker 1 is fenced: it is not alive" in found["problems"]
 
 
 @pytest.mark.skipif(bool(EXTERNAL), reason="starts brokers of its own")

@@ -19,20 +19,23 @@ from interfaces.cli.cluster import (
     health,
     highest_epochs,
     leader_problems,
+    missing_brokers,
     problems_of,
     unregister,
 )
 from interfaces.cli.cluster_plan import Placed
 from interfaces.cli.failures import CommandFailed
 from interfaces.cli.running import run
-from interfaces.kafka.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
+from interfaces.kafka.wire.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterResponse,
+)
 from interfaces.kafka.wire.messages.unregister_broker import (
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,
 )
 from interfaces.kafka.wire.schema import Request
 from interfaces.main.arguments import parser
-from interfaces.terminal.addresses import Address
 from interfaces.terminal.profiles import CLIENT_ID
 
 
@@ -91,6 +94,78 @@ def test_a_broker_has_the_highest_epoch_of_what_it_leads() -> None:
     found = highest_epochs(placed, epochs)
     assert [found.get(node_id) for node_id in (1, 2, 3)] == [9, 0, None]
     assert highest_epochs(placed, {}) == {}
+
+
+def test_leaders_and_replicas_that_are_not_listed_are_named() -> None:
+    placed = {("a", 0): Placed((3, 1), 3), ("a", 1): Placed((1, 3), 3), ("a", 2): Placed((), -1)}
+    placed[("b", 0)] = Placed((1, 4), 1)
+    assert missing_brokers(placed, {1, 3, 4}) == []
+    assert missing_brokers(placed, {1}) == [
+        "broker 3 leads 2 partitions, but is not listed",
+        "broker 4 is a replica of 1 partition, but is not listed",
+    ]
+
+
+class Asked(Clients):
+    """librdkafka has broker 1, which leads; the connection to a broker has broker 2 as well."""
+
+    versions: ClassVar[dict[int, int]] = {60: 2}
+
+    def admin(self) -> Any:
+        described: Future[Any] = Future()
+        described.set_result(
+            SimpleNamespace(nodes=[SimpleNamespace(id=1, host="h", port=1, rack=None)])
+        )
+        return SimpleNamespace(describe_cluster=lambda **_: described)
+
+    def metadata(self, _: object) -> Any:
+        found = metadata(a=[partition(2, 1, 2)])
+        found.cluster_id = "c"
+        return found
+
+    @contextmanager
+    def wire(self, what: str, address: object = None) -> Iterator[Any]:
+        yield self
+
+    def send(self, _: Request, version: int, response: type[Any]) -> Any:
+        if response is not DescribeClusterResponse:
+            raise CommandFailed("the brokers: no response within the timeout")
+        ids = (2, 1) if version == 2 else (1,)
+        brokers = [DescribeClusterBroker(one, "h", one, None, one == 2) for one in ids]
+        return DescribeClusterResponse(brokers=brokers)
+
+
+@pytest.mark.parametrize(
+    ("versions", "listed", "problem", "why"),
+    [
+        ({60: 2}, [1, 2], "broker 2 is fenced: it is not alive", "no response within the timeout"),
+        ({60: 0}, [1], "broker 2 leads 1 partition, but is not listed", "no response within"),
+        (
+            {},
+            [1],
+            "broker 2 leads 1 partition, but is not listed",
+            "does not serve DescribeCluster",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_reported(
+    versions: dict[int, int],
+    listed: list[int],
+    problem: str,
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Asked, "versions", versions)
+    monkeypatch.setattr(cluster, "Clients", Asked)
+    command = ["cluster", "describe", "-b", "127.0.0.1:1", "-o", "json"]
+    assert run(parser().parse_args(command)) == 0
+    out, errors = capsys.readouterr()
+    shown = json.loads(out)
+    assert [one["id"] for one in shown["brokers"]] == listed
+    assert problem in shown["problems"]
+    assert errors.startswith("ottla: fenced brokers or leader epochs are not shown: the brokers: ")
+    assert why in errors
 
 
 SESSION = {"state": "ALIVE", "session_id": "3458764513820540927", "lease_ms": 6000}
@@ -206,23 +281,18 @@ def test_committed_offsets_must_be_served_to_those_who_may_see_them(
 class Unregistering(Clients):
     """One broker with these APIs, and this response."""
 
-    served: tuple[int, ...] = (60, 64)
+    versions: ClassVar[dict[int, int]] = {60: 2, 64: 0}
     response = UnregisterBrokerResponse(error_message=None)
     sent: ClassVar[list[Request]]
 
     def __init__(self, _: argparse.Namespace) -> None:
         pass
 
-    def first_reachable(self) -> Address:
-        return Address("127.0.0.1", 1)
-
     @contextmanager
-    def wire(self, what: str, address: Address) -> Iterator[Any]:
+    def wire(self, what: str, address: object = None) -> Iterator[Any]:
         yield self
 
     def send(self, request: Request, _: int, response: type[Any]) -> Any:
-        if response is ApiVersionsResponse:
-            return ApiVersionsResponse(api_keys=[ApiVersion(api_key=key) for key in self.served])
         self.sent.append(request)
         return self.response
 
@@ -266,7 +336,7 @@ def test_a_refusal_to_unregister_a_broker_is_one_line(
 def test_a_cluster_that_cannot_unregister_brokers_is_named(
     unregistering: type[Unregistering],
 ) -> None:
-    unregistering.served = (60,)
+    unregistering.versions = {60: 2}
     with pytest.raises(CommandFailed, match="does not serve UnregisterBroker"):
         unregister(argparse.Namespace(node=3))
     assert unregistering.sent == []
