@@ -57,7 +57,8 @@ def test_a_stopped_broker_is_unregistered_whatever_the_clock_is(
     assert rows(cluster, 3) == [1, 1]
     assert unregister(broker, 2, 3) is None
     assert rows(cluster, 3) == [0, 0]
-    broker.run_until(lambda: broker.brokers() == [(1, False)])
+    # Before the next look at the rows: another request may follow at once.
+    assert broker.brokers() == [(1, False)]
 
 
 @pytest.mark.parametrize("clock", ["-", "+"])
@@ -70,6 +71,7 @@ def test_a_broker_that_starts_is_not_unregistered(
         f"update ottla_brokers set until = until {clock} interval '1 hour' where node_id = 2"
     )
     assert isinstance(unregister(broker, 2), StorageFailed)
+    assert [node_id for node_id, _ in broker.brokers()] == [1, 2]
     assert rows(cluster, 2) == [1, 1]
     membership = broker.storage.membership
     assert membership is not None

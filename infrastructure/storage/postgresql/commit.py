@@ -172,6 +172,8 @@ class PostgresCommit:
             done(None)
             self._commits += 1
             self.keep_up()
+            if self._watch is not None and staged.unregistered:
+                self._watch.membership.forget(staged.unregistered)
         self._report_if_over()
 
     def _report_if_over(self) -> None:

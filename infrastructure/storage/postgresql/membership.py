@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from time import monotonic
 
@@ -83,6 +83,13 @@ class PostgresMembership:
         self.goes_on()
         self.lease_until = max(self.lease_until, lease_until)
         self._leases_until = leases_until
+        self._replace(brokers)
+
+    def forget(self, node_ids: Collection[int]) -> None:
+        """They are unregistered: the next look at the rows is up to a heartbeat later."""
+        self._replace([one for one in self._brokers if one.node.node_id not in node_ids])
+
+    def _replace(self, brokers: list[BrokerRegistration]) -> None:
         if brokers != self._brokers:
             self._brokers = brokers
             faults = notify_each(self._when_changed, lambda call: call())
