@@ -7,6 +7,8 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
+from domain.configs.listeners import EVERY_ADDRESS
+
 #: Connections that wait to be accepted.
 BACKLOG = 1024
 #: Both loopback addresses.
@@ -34,6 +36,14 @@ class ListeningSockets:
     def close(self) -> None:
         for each in self.sockets:
             each.close()
+
+
+def announced(advertised: tuple[str, int] | None, bound: tuple[str, int]) -> tuple[str, int]:
+    """What clients of other brokers get. Of a listener on every address that advertises none it is,
+    as in Kafka, the name of the machine.
+    """
+    host, port = advertised or bound
+    return (socket.gethostname() if host in EVERY_ADDRESS else host), port
 
 
 def listen(host: str, port: int) -> ListeningSockets:

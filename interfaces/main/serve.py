@@ -257,12 +257,8 @@ def _cannot_keep_offsets(settings: Settings, failure: StorageUnusable) -> Cannot
 
 async def _start(settings: Settings, container: Container, ports: Ports) -> Started:
     await container.loaded()
-    opened = []
-    for listener, address, sockets in zip(
-        container.listeners, settings.listeners, ports.kafka, strict=True
-    ):
+    for listener, sockets in zip(container.listeners, ports.kafka, strict=True):
         await listener.start(sockets)
-        opened.append(OpenListener(address, sockets.host, sockets.port, settings.broker))
     raw = []
     for listener, sockets in zip(container.raw_listeners, ports.raw, strict=True):
         await listener.start(sockets)
@@ -270,6 +266,11 @@ async def _start(settings: Settings, container: Container, ports: Ports) -> Star
     admin = [host_port(*container.admin.open(sockets)) for sockets in ports.admin]
     await container.join()
     container.start_upkeep()
+    is_announced = bool(container.brokers)
+    opened = [
+        OpenListener(address, one.host, one.port, settings.broker, is_announced=is_announced)
+        for address, one in zip(settings.listeners, ports.kafka, strict=True)
+    ]
     return Started(
         settings,
         __version__,

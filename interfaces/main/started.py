@@ -9,6 +9,7 @@ from typing import NamedTuple
 from domain.configs.broker import BrokerConfig
 from domain.configs.listeners import EVERY_ADDRESS, ListenerAddress
 from interfaces.main.settings.sources import Settings
+from interfaces.sockets import announced
 from interfaces.terminal.addresses import host_port, is_loopback
 
 
@@ -23,12 +24,21 @@ class OpenListener:
     __slots__ = ("_advertised", "address", "host", "port")
 
     def __init__(
-        self, address: ListenerAddress, host: str, port: int, config: BrokerConfig
+        self,
+        address: ListenerAddress,
+        host: str,
+        port: int,
+        config: BrokerConfig,
+        *,
+        is_announced: bool = False,
     ) -> None:
+        """`is_announced`: to other brokers over the same store, which name it in metadata."""
         self.address = address
         self.host = host
         self.port = port
         self._advertised = config.advertised(address.name, port)
+        if is_announced:
+            self._advertised = announced(self._advertised, (host, port))
 
     @property
     def bound(self) -> str:

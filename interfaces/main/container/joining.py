@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Sequence
 
 from application.broker import Broker
 from application.ports.membership import Membership
 from domain.cluster.nodes import Node
 from domain.configs.broker import BrokerConfig
-from domain.configs.listeners import EVERY_ADDRESS
 from infrastructure.storage.engine import Joining
 from interfaces.embed import __version__
 from interfaces.kafka.connections.listener import Listener
+from interfaces.sockets import announced
 
 
 def joining_of(config: BrokerConfig, fenced: Callable[[], None]) -> Joining:
@@ -37,11 +36,5 @@ def announce(membership: Membership, broker: Broker, listeners: Sequence[Listene
 
 
 def _node_of(config: BrokerConfig, listeners: Sequence[Listener]) -> Node:
-    """With the addresses that clients of other brokers get: the advertised ones, or where it
-    listens; of a listener on every address, as in Kafka, the name of the machine.
-    """
-    addresses = {}
-    for listener in listeners:
-        host, port = listener.advertised or listener.bound
-        addresses[listener.name] = (socket.gethostname() if host in EVERY_ADDRESS else host, port)
+    addresses = {one.name: announced(one.advertised, one.bound) for one in listeners}
     return Node(config.node_id, config.broker_rack, addresses)

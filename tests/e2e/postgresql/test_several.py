@@ -123,6 +123,8 @@ def test_a_new_broker_gets_its_share_and_a_drained_one_is_removed(cluster: Clust
     started = cluster.start(3).log_line("broker_started")
     assert '"brokers":"broker 3, one of 3 over this store"' in started
     assert '"synchronous_standby":false' in started
+    address = cluster.brokers[3].bootstrap
+    assert f"://{address} -> {address}" in started
     wait_until(lambda: len(cluster.described()["brokers"]) == 3)
     rest = json.loads(cluster.rest(2, "/brokers"))["data"]
     ports = [cluster.brokers[node_id].address.port for node_id in (1, 2, 3)]

@@ -121,6 +121,22 @@ def test_the_start_is_logged_with_the_protocols_that_names_do_not_tell() -> None
     ]
 
 
+def test_one_of_several_brokers_advertises_where_it_listens_or_the_name_of_the_machine() -> None:
+    chosen = settings(
+        listeners="A://127.0.0.1:1,B://:2,C://:3", advertised_listeners="C://kafka-1:9"
+    )
+    hosts = ("127.0.0.1", "0.0.0.0", "0.0.0.0")
+    several, alone = (
+        [
+            OpenListener(one, host, one.port, chosen.broker, is_announced=is_announced).advertised
+            for one, host in zip(chosen.listeners, hosts, strict=True)
+        ]
+        for is_announced in (True, False)
+    )
+    assert several == ["127.0.0.1:1", f"{socket.gethostname()}:2", "kafka-1:9"]
+    assert alone == [None, None, "kafka-1:9"]
+
+
 def test_unusable_offsets_drain_and_stop_the_broker(tmp_path: Path) -> None:
     running = Running(tmp_path / "r", storage=f"lmdb://{tmp_path}", offsets="sqlite:///o.db")
 
