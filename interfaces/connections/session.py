@@ -233,8 +233,9 @@ class LimitedSession(asyncio.BufferedProtocol):
         """Sends completed responses."""
 
     def reject(self, reason: str, detail: str, **more: str) -> None:
-        """Closes the connection because of bytes that the client sent."""
+        """Closes the connection because of bytes that the client sent. Without a reason: no log."""
         if not self.closing:
             self.client.forget_long_names()
-            self._shared.closing_log.rejected(self.client, reason, detail, **more)
+            if reason:
+                self._shared.closing_log.rejected(self.client, reason, detail, **more)
             self.close(reason, expected=True)

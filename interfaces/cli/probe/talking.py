@@ -34,7 +34,7 @@ _OTHERS = ((b"HTTP/", "an HTTP server"), (b"\x15\x03", "a TLS server"), (b"SSH-"
 _TLS = "a TLS server"
 #: A Kafka listener of Ottla responds to HTTP with this text.
 _OTTLA = b"This port serves the Kafka protocol"
-_REST = re.compile(rb"HTTP is served at (https?://[^, \n]+)")
+_REST = re.compile(rb"HTTP is served at (https?://[^,\s]+)")
 
 
 class Protocol:
@@ -165,9 +165,10 @@ def rest_url(address: Address, timeout_s: float) -> str | None:
 
 
 def _response_to_http(address: Address, timeout_s: float) -> bytes:
+    """A Kafka listener of Ottla does not log this request."""
     try:
         with socket.create_connection(address, timeout_s) as plain:
-            plain.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            plain.sendall(b"HEAD / HTTP/1.0\r\n\r\n")
             return plain.recv(4096)
     except OSError:
         return b""

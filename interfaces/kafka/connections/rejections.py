@@ -16,7 +16,7 @@ from interfaces.connections.other_protocols import (
 def rejection_of(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejection | None:
     """None if the bytes belong to no known protocol."""
     if is_http(first_bytes):
-        return _http(admin_urls)
+        return _http(first_bytes, admin_urls)
     if is_tls(first_bytes):
         return Rejection(
             "tls_handshake",
@@ -30,7 +30,7 @@ def rejection_of(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejection | N
 def rejection_of_plain(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejection:
     """The client sent something else than TLS to a listener with TLS."""
     if is_http(first_bytes):
-        return _http(admin_urls)
+        return _http(first_bytes, admin_urls)
     return Rejection(
         "not_tls",
         "the client does not use TLS, and this listener does",
@@ -38,14 +38,17 @@ def rejection_of_plain(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejecti
     )
 
 
-def _http(admin_urls: Sequence[str]) -> Rejection:
+def _http(first_bytes: bytes, admin_urls: Sequence[str]) -> Rejection:
     hint = (
         f"HTTP is served at {', '.join(admin_urls)}"
         if admin_urls
         else "HTTP is off in this broker (admin.listeners)"
     )
-    response = http_response(
-        "400 Bad Request", f"This port serves the Kafka protocol, not HTTP. {hint}"
-    )
+    text = f"This port serves the Kafka protocol, not HTTP. {hint}"
+    if first_bytes == b"HEAD":
+        # Commands ask so where HTTP is served: without a reason, it is not logged.
+        head, end, _ = http_response(f"400 {text}", text).partition(b"\r\n\r\n")
+        return Rejection("", "", "", head + end)
+    response = http_response("400 Bad Request", text)
     detail = "the client sent an HTTP request to a Kafka listener"
     return Rejection("http_request", detail, hint, response)

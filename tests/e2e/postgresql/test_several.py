@@ -166,6 +166,7 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     before = cluster.sessions_of("ALIVE", "ALIVE")
     assert len({None, *(session for _, session in before.values())}) == 3
     wait_until(lambda: cluster.agrees(2))
+    assert "http_request" not in cluster.brokers[1].log()
     cluster.brokers[2].kill()
     wait_until(lambda: cluster.column("fenced") == {1: False, 2: True})
     assert cluster.sessions_of("ALIVE", "FENCED")[2] == ("FENCED", None)

@@ -30,6 +30,16 @@ def test_an_http_client_gets_the_admin_address(kafka: FakeKafka, at_most: int) -
     assert "http://192.0.2.1:8082" in str(line["hint"])
 
 
+def test_a_probe_of_a_command_gets_the_admin_address_and_is_not_logged(kafka: FakeKafka) -> None:
+    kafka.shared.admin_urls = lambda host: [f"http://{host}:8082"]
+    client = kafka.client()
+    client.transport.receive(GET.replace(b"GET", b"HEAD"))
+    head, _, body = b"".join(client.transport.taken).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 This port serves the Kafka protocol, not HTTP. ")
+    assert b"HTTP is served at http://192.0.2.1:8082\r\n" in head
+    assert (body, client.closed, kafka.events.of(CLOSED)) == (b"", True, [])
+
+
 def test_without_admin_listeners_an_http_client_gets_the_name_of_the_setting(
     kafka: FakeKafka,
 ) -> None:
