@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from confluent_kafka.cimpl import NewTopic
 
 _EXISTS, _UNKNOWN = "TOPIC_ALREADY_EXISTS", "UNKNOWN_TOPIC_OR_PART"
+#: Of a request, which the broker may have received.
+_TIMEOUTS = ("no response from", "REQUEST_TIMED_OUT")
 #: The broker uses its default.
 _DEFAULT = -1
 _DETAILS = ("offsets", "size")
@@ -54,7 +56,10 @@ def create(parsed: argparse.Namespace) -> int:
         elif parsed.if_not_exists and _EXISTS in str(outcome):
             print(f"{name}: already exists")
         else:
-            complain(with_hint(outcome, configs))
+            why = with_hint(outcome, configs)
+            if not parsed.dry_run and any(one in why for one in _TIMEOUTS):
+                why += "; the topic may still be created"
+            complain(why)
             failed = 1
     if created:
         effects.warn(clients, admin, configs)
