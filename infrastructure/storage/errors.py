@@ -13,6 +13,10 @@ class UnknownStorage(StorageUnusable):
     """The URL names no engine."""
 
 
+class StorageUnreachable(StorageUnusable):
+    """The database accepts no connection of this user."""
+
+
 class StorageInUse(StorageUnusable):
     """Another process has the folder open."""
 

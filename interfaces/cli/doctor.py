@@ -14,6 +14,10 @@ from interfaces.cli.probe.finding import PROBLEM, Finding, ok, problem
 from interfaces.cli.probe.pace import Pace
 
 _STEP_S = 3.0
+_CHECK_URL = (
+    "start PostgreSQL, or correct the URL: `psql -h HOST -p PORT -U USER DATABASE`, with what the "
+    "URL has, must connect"
+)
 
 
 def doctor(parsed: argparse.Namespace) -> int:
@@ -31,7 +35,7 @@ def doctor(parsed: argparse.Namespace) -> int:
 
 def _of_storage(url: str) -> Iterator[Finding]:
     from infrastructure.opening import store_of
-    from infrastructure.storage.errors import StorageUnusable
+    from infrastructure.storage.errors import StorageUnreachable, StorageUnusable
 
     scheme, _, place = url.partition("://")
     if scheme != "postgresql" or not place:
@@ -42,9 +46,9 @@ def _of_storage(url: str) -> Iterator[Finding]:
 
         yield from check_database(place)
     except StorageUnusable as unusable:
-        yield problem(
-            f"a broker cannot use {without_password(url)}: {unusable}", "see docs/storage.md"
-        )
+        what = f"a broker cannot use {without_password(url)}: {unusable}"
+        is_unreachable = isinstance(unusable, StorageUnreachable)
+        yield problem(what, _CHECK_URL if is_unreachable else "see docs/storage.md")
 
 
 def _findings(clients: Clients) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.errors import StorageUnreachable, StorageUnusable
 from infrastructure.storage.objects.opening import open_bucket
 from infrastructure.storage.postgresql.address import Address, parse_address
 from infrastructure.storage.postgresql.copies import COPIES
@@ -114,6 +114,8 @@ def examined(place: str) -> Facts:
             check_own_backends(connection, other)
             facts, store = _server_facts(connection), _store_facts(connection, address)
             return Facts(facts, store, _bucket_facts(connection, address, store))
+    except psycopg.OperationalError as error:
+        raise StorageUnreachable(reason_of(error)) from error
     except psycopg.Error as error:
         raise StorageUnusable(reason_of(error)) from error
 

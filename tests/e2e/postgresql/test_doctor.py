@@ -38,7 +38,10 @@ def test_what_is_wrong_ends_with_an_error() -> None:
     found = doctor(store_url("s", "hasty"), code=1)
     assert "synchronous_commit is off" in found
     assert "7 are needed for 1 broker. Remedy: raise max_connections" in found
-    assert "a broker cannot use" in doctor(store_url("s", database="nope"), code=1)
+    for unreachable in (store_url("s", database="nope"), "postgresql://me@127.0.0.1:1/kafka"):
+        [line] = doctor(unreachable, code=1).splitlines()
+        assert line.startswith("problem  a broker cannot use postgresql://")
+        assert "Remedy: start PostgreSQL, or correct the URL" in line
     assert Ottla("127.0.0.1:1").run("doctor", "--storage", "lmdb://", code=2).errors
 
 
