@@ -16,7 +16,7 @@ from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
-from application.state.commits import Commits
+from application.state.commits import MOST_STAGED_BYTES, Commits
 from application.state.min_insync_replicas import MinInsyncReplicas
 from application.state.storage_health import StorageHealth
 from domain.compaction.records import find_keyless
@@ -92,9 +92,11 @@ class ProduceService:
         """Appends the batch of one partition; durable after the next commit.
 
         Without `admit` transactional batches are refused. With `waits` it raises NotInMemory,
-        without any effect but on the transaction, if batches were opened for this commit for too
-        long.
+        without any effect but on the transaction, if too many batches are staged for this commit,
+        or were opened for it for too long.
         """
+        if waits and self._commits.staged_bytes > MOST_STAGED_BYTES:
+            raise NotInMemory(self._next_commit())
         partition.traffic.appends += 1
         try:
             if acks_all and partition.config.min_insync_replicas > 1:
@@ -126,7 +128,7 @@ class ProduceService:
                 appended.indexed_timestamp,
                 appended.begins_segment,
             )
-            self._commits.touch(partition)
+            self._commits.touch(partition, len(batch.buffer))
         return appended
 
     def _ask_first(self) -> None:

@@ -28,6 +28,12 @@ from domain.errors import StorageFailed
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Partition
 
+#: Of batches for the next commit, beyond which produce requests wait until it is done: a commit to
+#: a database may take as long as that is away.
+MOST_STAGED_BYTES = 64 << 20
+#: Of one that waits for its commit, besides its batches.
+REQUEST_BYTES = 2000
+
 
 class Commits:
     def __init__(
@@ -44,6 +50,8 @@ class Commits:
         self._purgatory = purgatory
         self.storage_health = storage_health
         self._touched: dict[Partition, None] = {}
+        #: For the next commit: batches, and what waits for it.
+        self.staged_bytes = 0
         self._waiters: list[Done] = []
         #: Callbacks of the commit in flight.
         self._in_commit: list[Done] = []
@@ -67,15 +75,17 @@ class Commits:
         """Calls back at the end of every commit, after all callbacks that waited for it."""
         self._afterwards.append(call)
 
-    def touch(self, partition: Partition) -> None:
+    def touch(self, partition: Partition, batch_bytes: int = 0) -> None:
         """Records that a batch or a log start of this partition is staged."""
         self._touched[partition] = None
+        self.staged_bytes += batch_bytes
         if not self._is_scheduled:
             self._schedule()
 
     def wait(self, then: Done) -> None:
         """Calls back when all changes staged by now are durable, or lost."""
         self._waiters.append(then)
+        self.staged_bytes += REQUEST_BYTES
         if not self._is_scheduled:
             self._schedule()
 
@@ -97,6 +107,7 @@ class Commits:
     def _begin(self) -> None:
         self._is_scheduled = False
         self._under_way = True
+        self.staged_bytes = 0
         waiters, self._waiters = self._waiters, []
         self.waiters.add(len(waiters))
         touched, self._touched = self._touched, {}
@@ -117,6 +128,7 @@ class Commits:
             touched, self._touched = self._touched, {}
             behind, self._waiters = self._waiters, []
             self._rows_staged = False
+            self.staged_bytes = 0
             # Partitions first: a callback may append again at once.
             in_commit = [partial(self._ended, one, one.durable) for one in touched] + in_commit
             in_commit += behind

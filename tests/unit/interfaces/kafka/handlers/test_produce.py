@@ -263,6 +263,46 @@ def test_a_request_with_several_batches_that_are_opened_shares_a_commit(
     assert [one.error_code for one in partitions(response).values()] == [0, 0]
 
 
+# ---- a commit that takes long
+
+
+LARGE = record_batch(["x" * 100_000])
+
+
+def test_what_is_staged_for_a_commit_is_bounded(
+    kafka: FakeKafka, client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("application.partitions.produce.MOST_STAGED_BYTES", 2 * len(LARGE))
+    other = kafka.client()
+    end, batches = kafka.partition().end, request({0: LARGE, 1: record_batch(["small"])})
+    kafka.commit.hold()
+    client.transport.send(frame(batches, 9) * 5)
+    kafka.run()
+    assert end.next_offset == 2
+    other.transport.send(frame(batches, 9) * 5)  # behind the commit under way
+    kafka.run()
+    assert end.next_offset == 4
+    kafka.commit.let_go()
+    kafka.run()
+    assert len(client.frames()) == len(other.frames()) == 5
+    assert end.next_offset == kafka.partition(index=1).end.next_offset == 10
+
+
+@pytest.mark.parametrize("ends", ["let_go", "let_fail"])
+def test_the_bound_is_for_each_commit(
+    kafka: FakeKafka, client: FakeClient, ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("application.partitions.produce.MOST_STAGED_BYTES", 1)
+    kafka.commit.hold()
+    for each in (client, kafka.client()):
+        each.transport.send(frame(request({0: LARGE}), 9))
+        kafka.run()
+    getattr(kafka.commit, ends)()
+    kafka.run()
+    assert one(kafka.client(), LARGE).error_code == 0
+    assert kafka.partition().high_watermark == (3 if ends == "let_go" else 1)
+
+
 # ---- copies
 
 
