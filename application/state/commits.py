@@ -31,6 +31,9 @@ from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Partition
 #: Of batches for the next commit, beyond which produce requests wait until it is done: a commit to
 #: a database may take as long as that is away.
 MOST_STAGED_BYTES = 64 << 20
+#: Staged while a commit was under way: the next one begins before the responses of that one are
+#: sent. With less it waits for the requests that clients send then: a commit has a price, too.
+BYTES_WORTH_A_COMMIT = 100_000
 #: Of one that waits for its commit, besides its batches.
 REQUEST_BYTES = 2000
 
@@ -59,6 +62,8 @@ class Commits:
         self._advanced: list[Partition] = []
         self._is_scheduled = False
         self._under_way = False
+        #: A store that commits on the loop is done before this is over.
+        self._is_beginning = False
         #: Whether rows are staged for the next commit; whether the one in flight has changes.
         self._rows_staged = False
         self._keeps = False
@@ -118,10 +123,11 @@ class Commits:
                 self._partitions.snapshot(partition)
         self._in_commit = [partial(self._ended, one, one.end.copy()) for one in touched]
         self._in_commit += waiters
+        self._is_beginning = True
         self._commit.commit(self._done)
+        self._is_beginning = False
 
     def _done(self, failure: StorageFailed | None) -> None:
-        self._under_way = False
         in_commit, self._in_commit = self._in_commit, []
         if failure is not None:
             self.storage_health.failed(failure)
@@ -143,8 +149,12 @@ class Commits:
                 faults.append(fault)
         advanced, self._advanced = self._advanced, []
         faults += notify_each(advanced, self._purgatory.advanced)
+        self._under_way = False
         if self._waiters or self._touched:
-            self._schedule()
+            if self.staged_bytes < BYTES_WORTH_A_COMMIT or self._is_beginning:
+                self._schedule()
+            else:
+                self._begin()
         for call in self._afterwards:
             call()
         if faults:

@@ -78,6 +78,22 @@ def test_all_batches_of_a_pass_share_a_commit(fake: FakeBroker) -> None:
     assert [waiter.outcomes for waiter in waiters] == [[None], [None], [None]]
 
 
+@pytest.mark.parametrize("value_bytes, begins_at_once", [(10_000, False), (100_000, True)])
+def test_a_commit_that_is_worth_it_begins_when_the_one_before_ends(
+    fake: FakeBroker, value_bytes: int, begins_at_once: bool
+) -> None:
+    fake.commit.hold()
+    _, first = stage(fake, record_batch(["a"]))
+    fake.scheduler.run_pass()
+    _, second = stage(fake, record_batch(["x" * value_bytes]))
+    before = fake.commit.count
+    fake.commit.let_go()
+    assert first.outcomes == [None]
+    assert fake.commit.count - before == len(second.outcomes) == int(begins_at_once)
+    fake.scheduler.run_pass()
+    assert fake.commit.count - before == len(second.outcomes) == 1
+
+
 def test_without_changes_there_is_no_commit(fake: FakeBroker) -> None:
     before = fake.commit.count
     fake.run()
