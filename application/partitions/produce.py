@@ -95,8 +95,11 @@ class ProduceService:
         without any effect but on the transaction, if too many batches are staged for this commit,
         or were opened for it for too long.
         """
-        if waits and self._commits.staged_bytes > MOST_STAGED_BYTES:
-            raise NotInMemory(self._next_commit())
+        if self._commits.staged_bytes > MOST_STAGED_BYTES:
+            if waits:
+                self.check_room()
+            elif self._commits.staged_bytes > 2 * MOST_STAGED_BYTES:
+                return RequestTimedOut("Too much waits for the next commit, try again")
         partition.traffic.appends += 1
         try:
             if acks_all and partition.config.min_insync_replicas > 1:
@@ -130,6 +133,11 @@ class ProduceService:
             )
             self._commits.touch(partition, len(batch.buffer))
         return appended
+
+    def check_room(self) -> None:
+        """Raises NotInMemory if too many batches are staged for the next commit."""
+        if self._commits.staged_bytes > MOST_STAGED_BYTES:
+            raise NotInMemory(self._commits.room())
 
     def _ask_first(self) -> None:
         self.append = self._append_if_there_is_room  # type: ignore[method-assign]

@@ -15,7 +15,7 @@ class Commit(Protocol):
         `done` is called once, in this call or later on the same thread: with None when all is
         persisted, with the failure when nothing is. With `waits` it is called in this call.
         Changes that are staged during a commit belong to the next one; a failure discards them too.
-        The caller starts no second commit before `done`.
+        The caller starts no second commit before `done`, and maybe in it.
         """
         ...
 

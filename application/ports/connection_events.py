@@ -28,8 +28,6 @@ CONNECTIONS = {
             "tls_handshake_failed": "Mostly a certificate that one side does not trust.",
             "tls_handshake_timeout": "It was not complete after `ssl.handshake.timeout.ms`.",
             "malformed_request": "The request could not be decoded, or is no raw stream.",
-            "no_lease": "The timeout of a produce request is over, and so is the lease of the "
-            "broker. The client got NOT_LEADER_OR_FOLLOWER: other brokers know who leads now.",
             "produce_failed": "A batch sent with acks=0 was refused or lost. The close is the only "
             "response that such a producer can get, as in Kafka.",
             "not_authenticated": "The listener requires SASL, and the client does not use it: set "

@@ -7,6 +7,9 @@
 
 Partitions get the outcome first, then decisions and responses, in order.
 
+A commit in a thread may take long. What is staged meanwhile is bounded (`room`), begins the next
+commit at once if it is worth it, and may stop waiting for it (`forget`).
+
 Changes during a commit belong to the next one. If a commit fails, they fail too: their offsets
 follow batches that were not persisted.
 """
@@ -19,6 +22,7 @@ from functools import partial
 from application.metrics.families.durations import Numbers
 from application.ports.commit import Commit
 from application.ports.partition_repository import PartitionRepository
+from application.ports.pending import Pending
 from application.ports.scheduler import Scheduler
 from application.state.fetch_purgatory import FetchPurgatory
 from application.state.notifying import notify_each
@@ -55,6 +59,7 @@ class Commits:
         self._touched: dict[Partition, None] = {}
         #: For the next commit: batches, and what waits for it.
         self.staged_bytes = 0
+        self._wait_for_room: list[Pending[None]] = []
         self._waiters: list[Done] = []
         #: Callbacks of the commit in flight.
         self._in_commit: list[Done] = []
@@ -62,7 +67,7 @@ class Commits:
         self._advanced: list[Partition] = []
         self._is_scheduled = False
         self._under_way = False
-        #: A store that commits on the loop is done before this is over.
+        #: Within `Commit.commit`: a store that commits on the loop calls back in it.
         self._is_beginning = False
         #: Whether rows are staged for the next commit; whether the one in flight has changes.
         self._rows_staged = False
@@ -94,13 +99,25 @@ class Commits:
         if not self._is_scheduled:
             self._schedule()
 
+    def room(self) -> Pending[None]:
+        """Resolved when what is staged now is in a commit, or lost."""
+        pending: Pending[None] = Pending()
+        self._wait_for_room.append(pending)
+        return pending
+
+    def _make_room(self) -> None:
+        self.staged_bytes = 0
+        waiting, self._wait_for_room = self._wait_for_room, []
+        for pending in waiting:
+            self._scheduler.soon(partial(pending.resolve, None))
+
     def when_committed(self, then: Done) -> None:
         """Like `wait`, for a caller that has staged rows."""
         self._rows_staged = True
         self.wait(then)
 
     def forget(self, is_over: Callable[[Done], bool]) -> None:
-        """Calls those back no more whose wait is over by this, whatever becomes of the commit."""
+        """Drops callbacks that wait no more; the commit goes on."""
         self._in_commit = [then for then in self._in_commit if not is_over(then)]
         self._waiters = [then for then in self._waiters if not is_over(then)]
 
@@ -112,7 +129,7 @@ class Commits:
     def _begin(self) -> None:
         self._is_scheduled = False
         self._under_way = True
-        self.staged_bytes = 0
+        self._make_room()
         waiters, self._waiters = self._waiters, []
         self.waiters.add(len(waiters))
         touched, self._touched = self._touched, {}
@@ -134,7 +151,7 @@ class Commits:
             touched, self._touched = self._touched, {}
             behind, self._waiters = self._waiters, []
             self._rows_staged = False
-            self.staged_bytes = 0
+            self._make_room()
             # Partitions first: a callback may append again at once.
             in_commit = [partial(self._ended, one, one.durable) for one in touched] + in_commit
             in_commit += behind

@@ -150,13 +150,17 @@ class RawStream:
 
     def append(self, values: Sequence[bytes | memoryview], by: Producer) -> None:
         """Raises NotInMemory before anything is staged, or a BrokerError: a part may be stored."""
+        self._parts.produce.check_room()
+        self._append(values, by)
+
+    def _append(self, values: Sequence[bytes | memoryview], by: Producer) -> None:
         parts, partition = self._parts, self._partition()
         batch = batch_of(values, parts.clock.now_ms(), parts.checksum)
         appended = parts.produce.append(partition, memoryview(batch), True, waits=False)
         if isinstance(appended, MessageTooLarge) and len(values) > 1:
             half = len(values) // 2
-            self.append(values[:half], by)
-            self.append(values[half:], by)
+            self._append(values[:half], by)
+            self._append(values[half:], by)
             return
         if isinstance(appended, BrokerError):
             raise appended

@@ -84,6 +84,10 @@ class Framing:
             return self._frame[self._filled :]
         return self._shared.views[len(self._partial)]
 
+    def forget_partial(self) -> None:
+        """The connection is lost."""
+        self._frame, self._partial = None, b""
+
     @property
     def large_bytes(self) -> int:
         """Memory of large frames that have not begun."""

@@ -44,6 +44,8 @@ class OpenConnection(Protocol):
     @property
     def waiting(self) -> bool: ...
     @property
+    def loads(self) -> bool: ...
+    @property
     def active(self) -> bool: ...
     def mark_checked(self) -> None: ...
     def flush(self) -> None: ...
@@ -102,7 +104,7 @@ class ConnectionReaper:
         others_wait = len(self._memory) > 0
         much_unread = self._response_budget.is_scarce
         for session in list(self._sessions):
-            if others_wait and session.connection.large_bytes:
+            if others_wait and session.connection.large_bytes and not session.loads:
                 self._check_large(session, passed_ms)
             else:
                 self._large.pop(session, None)
@@ -133,6 +135,9 @@ class ConnectionReaper:
             # The transport would wait without limit until all bytes are sent.
             if stalled:
                 session.abort()
+        elif session.loads:
+            if stalled:  # most clients have given up, and others know more
+                session.close("not_loaded", expected=True)
         elif session.waiting:
             return  # for a response: not idle
         elif stalled and session.connection.mid_frame:

@@ -37,6 +37,8 @@ class LimitedSession(asyncio.BufferedProtocol):
         self._paused = False
         #: Timers of throttle times that are not over.
         self._throttles: dict[object, Timer] = {}
+        #: What its first parked request needs, until it is in memory.
+        self._loading: Pending[None] | None = None
         self.closing = self._aborted = False
         #: Bytes received and sent when the connection reaper last checked.
         self._checked_bytes = -1
@@ -88,6 +90,8 @@ class LimitedSession(asyncio.BufferedProtocol):
         for timer in self._throttles.values():
             timer.cancel()
         self._throttles.clear()
+        if self._loading is not None:
+            self._loading.abandon()
         self._release_all()
         self._shared.remove(self)
 
@@ -120,7 +124,13 @@ class LimitedSession(asyncio.BufferedProtocol):
 
     def _mute_until(self, loading: Pending[None]) -> None:
         self._mute()
-        loading.then(lambda _: self._unmute())
+        self._loading = loading
+        loading.then(self._loaded)
+
+    def _loaded(self, _: None) -> None:
+        self._checked_bytes = -1  # the client waited for the broker, so it counts as active
+        self._loading = None
+        self._unmute()
 
     def _mute(self) -> None:
         """Stops reading and beginning until each `_mute` has its `_unmute`."""
@@ -166,6 +176,7 @@ class LimitedSession(asyncio.BufferedProtocol):
         held = self.connection.large_bytes
         if held:
             memory.give(held)
+        self.connection.forget_partial()
 
     @property
     def unread_bytes(self) -> int:
@@ -202,6 +213,11 @@ class LimitedSession(asyncio.BufferedProtocol):
     def waiting(self) -> bool:
         """The client waits for a response or is throttled, so the connection is not idle."""
         return (self.running > 0 or bool(self._throttles)) and not self.closing
+
+    @property
+    def loads(self) -> bool:
+        """The first parked request waits for the store. Nothing is read, not even the end."""
+        return self._loading is not None
 
     def drain(self) -> None:
         """Completes what has begun, begins nothing else, then closes."""

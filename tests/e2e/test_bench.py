@@ -30,6 +30,11 @@ def test_the_meter_counts_each_record_that_arrived(
         assert client.end_offset(topic) == WARM_UP + 50 + 2
 
 
+def test_scripts_bench_needs_no_packages_of_tests() -> None:
+    imported = "import sys; sys.modules['pytest'] = None; import tests.bench.__main__"
+    subprocess.run([sys.executable, "-c", imported], cwd=ROOT, check=True)
+
+
 def test_the_pace_has_the_requested_mean_and_no_steps() -> None:
     waits = list(waits_s(4000, 500))
     assert sum(waits) / len(waits) == pytest.approx(1 / 500, rel=0.05)

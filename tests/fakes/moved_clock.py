@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 
 def library() -> Path | None:
     found = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
     return found[0] if found else None
-
-
-needs_faketime = pytest.mark.skipif(library() is None, reason="no libfaketime (Debian: faketime)")
 
 
 def moved_by(file: Path) -> dict[str, str]:

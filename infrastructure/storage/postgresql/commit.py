@@ -169,11 +169,11 @@ class PostgresCommit:
             done(outcome)
         else:
             self._contents.committed(staged, outcome)
+            if self._watch is not None and staged.unregistered:
+                self._watch.membership.forget(staged.unregistered)
             done(None)
             self._commits += 1
             self.keep_up()
-            if self._watch is not None and staged.unregistered:
-                self._watch.membership.forget(staged.unregistered)
         self._report_if_over()
 
     def _report_if_over(self) -> None:

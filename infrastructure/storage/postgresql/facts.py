@@ -114,10 +114,11 @@ def examined(place: str) -> Facts:
             check_own_backends(connection, other)
             facts, store = _server_facts(connection), _store_facts(connection, address)
             return Facts(facts, store, _bucket_facts(connection, address, store))
-    except psycopg.OperationalError as error:
-        raise StorageUnreachable(reason_of(error)) from error
     except psycopg.Error as error:
-        raise StorageUnusable(reason_of(error)) from error
+        # What the server itself refuses has a code.
+        is_reached = error.sqlstate is not None
+        kind = StorageUnusable if is_reached else StorageUnreachable
+        raise kind(reason_of(error)) from error
 
 
 def _server_facts(connection: Rows) -> ServerFacts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from interfaces.kafka.wire.primitives import MalformedRequest
@@ -128,20 +129,21 @@ class WireClient:
 def first_responding(
     addresses: Sequence[Address], timeout_s: float, tls: SSLContext | None
 ) -> WireClient:
-    """Each broker has its share of the timeout: one that hangs still accepts connections.
+    """Each broker has its share of the time left: one that hangs still accepts connections.
 
     Raises BrokerUnreachable.
     """
-    reasons = []
-    for address in addresses:
+    reasons: list[str] = []
+    until_s = monotonic() + timeout_s
+    for count, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
         try:
-            client = WireClient(address, timeout_s / len(addresses), tls)
+            client = WireClient(address, max(until_s - monotonic(), 0.01) / count, tls)
             try:
                 client.read_versions()
             except BaseException:
                 client.close()
                 raise
-        except (NoResponse, OSError) as failure:
+        except (NoResponse, OSError, UnicodeError) as failure:  # the name may have illegal labels
             reasons.append(f"{address}: {reason_of(failure)}")
         else:
             client.wait_up_to(timeout_s)

@@ -60,12 +60,12 @@ LEGAL_ACKS = (ACKS_ALL, NO_ACKS, 1)
 class StagedProduce(DelayedProduce):
     """The response to a request whose batches are staged; sent after the commit."""
 
-    __slots__ = ("_milliseconds", "acks_all", "response", "staged")
+    __slots__ = ("acks_all", "response", "staged")
 
     def __init__(self, call: Call, acks_all: bool, timeout_ms: int) -> None:
         self._call = call
         self.acks_all = acks_all
-        self._milliseconds = timeout_ms
+        self._timeout_ms = timeout_ms
         self.response = ProduceResponse()
         self.staged: list[PartitionProduceResponse] = []
 
@@ -78,9 +78,6 @@ class StagedProduce(DelayedProduce):
             call.respond(self.response)
         except Exception as error:
             call.peer.failed(call, error)
-
-    def _timeout_ms(self) -> int:
-        return self._milliseconds
 
     def _unfinished(self, error: BrokerError) -> ProduceResponse:
         for partition in self.staged:

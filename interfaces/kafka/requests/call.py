@@ -72,7 +72,7 @@ class Peer(Protocol):
     def without_sasl(self, correlation_id: int) -> None:
         """Logs that the client uses SASL, and the listener has none."""
 
-    def close(self, reason: str, detail: str) -> None: ...
+    def close(self, reason: str, detail: str = "", expected: bool = False) -> None: ...
 
     def denied(self, call: Call, right: tuple[Operation, ResourceType, str]) -> None:
         """Logs that the principal lacks this right."""

@@ -210,6 +210,7 @@ class RepeatedProduceResponse(DelayedProduce):
         self, repeated: RepeatedProduce, call: Call, appended: Appended, log_start_offset: int
     ) -> None:
         self._repeated = repeated
+        self._timeout_ms = repeated.timeout_ms
         self._call = call
         self._appended = appended
         self._log_start_offset = log_start_offset
@@ -229,9 +230,6 @@ class RepeatedProduceResponse(DelayedProduce):
             call.respond_frame(repeated.response(call.correlation_id, numbers))
         except Exception as error:
             call.peer.failed(call, error)
-
-    def _timeout_ms(self) -> int:
-        return self._repeated.timeout_ms
 
     def _unfinished(self, error: BrokerError) -> ProduceResponse:
         code = self._call.code(error)

@@ -1,4 +1,4 @@
-"""StoreUpkeep: what a store wants done now and then, and what the log says of it."""
+"""StoreUpkeep: what a store needs now and then, and what of it is logged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from application.ports.event_log import EventLog
 from domain.configs.topic import resolve_topic_config
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import Objects, Storage
-from interfaces.kafka.requests.delayed_produce import has_timed_out
+from interfaces.kafka.requests.delayed_produce import respond_to_late
 
 CHECK_FILE_MS = 5000
 CHECK_WAITS_MS = 1000
@@ -59,7 +59,7 @@ class StoreUpkeep:
         reason = waits_for()
         self._health.waits(reason)
         if reason is not None:
-            self._broker.commits.forget(has_timed_out)
+            respond_to_late(self._broker.commits)
 
     def _report_repeated(self, repeated: Callable[[], int]) -> None:
         self._health.repeated(repeated())

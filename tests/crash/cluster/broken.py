@@ -193,7 +193,7 @@ FAULTS: dict[str, tuple[Callable[[], None], frozenset[str]]] = {
         (ignores_the_fence, TWO_WRITERS),
         (takes_a_session_after_it_was_fenced, TWO_WRITERS),
         (takes_over_in_the_same_epoch, frozenset({history.TWO_LEADERS})),
-        (reads_partitions_before_their_leaders, TWO_WRITERS),
+        (reads_partitions_before_their_leaders, TWO_WRITERS | {history.UNREADABLE}),
         (responds_before_the_commit, LOSSES),
         (completes_transactions_at_once, TORN),
         (does_not_repeat_lost_commits, LOSSES),

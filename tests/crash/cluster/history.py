@@ -13,6 +13,7 @@ DIFFERENT, UNSENT = "different values at one offset", "a record that was not sen
 NO_OFFSET = "acknowledged without an offset"
 WENT_BACK, TWO_LEADERS = "went back", "two leaders in one epoch"
 EPOCH_FELL, GAP = "leader epochs fall in a log", "gap in a log"
+UNREADABLE = "the log cannot be read"
 MOST_FINDINGS = 5
 
 

@@ -19,7 +19,7 @@ from infrastructure.storage.postgresql.session import PATIENCE_S
 from tests.crash.cluster import clients
 from tests.crash.cluster.bucket import OF_THE_BUCKET, CrashBucket
 from tests.crash.cluster.faults import OF_ITS_OWN_SERVER, Fault, Machines, schedule, with_standby
-from tests.crash.cluster.history import Batch, History, Log, Record
+from tests.crash.cluster.history import UNREADABLE, Batch, History, Log, Record
 from tests.crash.cluster.load import (
     AnySender,
     LeaderWatcher,
@@ -281,7 +281,7 @@ class Torture:
         try:
             logs = {one: self._read_patiently(one) for one in range(PARTITIONS)}
         except (AssertionError, OSError) as failure:
-            found += [*self.history.wrong, f"the log cannot be read: {failure}"]
+            found += [*self.history.wrong, f"{UNREADABLE}: {failure}"]
         else:
             found += self._wait_for_readers({one: log.end for one, log in logs.items()})
             found += self.history.findings(logs)

@@ -22,7 +22,7 @@ from tests.crash.cluster.faults import (
 )
 from tests.crash.cluster.report import ABORTED, STOPS, Report
 from tests.crash.cluster.run import Torture
-from tests.fakes.moved_clock import needs_faketime
+from tests.fakes.moved_clock import library
 from tests.fakes.postgres import Postgres
 from tests.fakes.small_disk import needs_a_mount
 
@@ -37,6 +37,8 @@ CLOCK_IS_RIGHT_S = 50
 OF_AN_HOUR = {*OF_BROKERS, *OF_THE_SERVER, *OF_ITS_OWN_SERVER, *STOPS.values(), ABORTED}
 #: A fault is found in one of so many clusters.
 CLUSTERS_WITH_A_FAULT, FAULTS_EACH = 4, 40
+
+needs_faketime = pytest.mark.skipif(library() is None, reason="no libfaketime (Debian: faketime)")
 
 
 def check_run(report: Report) -> None:

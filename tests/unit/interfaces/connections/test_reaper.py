@@ -193,6 +193,28 @@ def test_the_time_of_a_large_request_starts_when_it_has_its_memory(narrow: FakeK
     assert len(waiting.frames()) == 1, waiting.why_closed()
 
 
+def test_a_request_that_waits_for_the_store_is_not_slow(
+    narrow: FakeKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its connection is closed like that of a client that has given up."""
+    monkeypatch.setattr("application.partitions.produce.MOST_STAGED_BYTES", 1)
+    narrow.commit.hold()
+    for _ in ("under way", "staged"):
+        narrow.client().transport.send(frame(produce(), 9))
+        narrow.run()
+    parked, other = narrow.client(), narrow.client()
+    parked.transport.send(LARGE + frame(metadata(), 12)[:9])
+    narrow.run()
+    other.transport.send(LARGE)
+    narrow.scheduler.advance(CHECK_MS)
+    assert parked.session.loads and len(narrow.shared.memory) == 1
+    narrow.scheduler.advance(STALLED_MS)
+    assert parked.closed and narrow.events.of("connection_closed") == []
+    narrow.commit.let_go()
+    narrow.run()
+    assert (len(parked.frames()), len(other.frames())) == (0, 1)
+
+
 def test_a_large_request_parked_behind_a_long_fetch_is_closed_when_others_wait(
     narrow: FakeKafka,
 ) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
 
 from application.partitions.produce import OPENING_NS_OF_A_COMMIT
+from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
-from domain.errors import StorageFailed
+from domain.errors import RequestTimedOut, StorageFailed
 from domain.topics.topic import Topic
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,
@@ -276,16 +279,48 @@ def test_what_is_staged_for_a_commit_is_bounded(
     other = kafka.client()
     end, batches = kafka.partition().end, request({0: LARGE, 1: record_batch(["small"])})
     kafka.commit.hold()
-    client.transport.send(frame(batches, 9) * 5)
-    kafka.run()
-    assert end.next_offset == 2
-    other.transport.send(frame(batches, 9) * 5)  # behind the commit under way
-    kafka.run()
-    assert end.next_offset == 4
+    for each in (client, other):
+        each.transport.send(frame(batches, 9) * 5)
+        kafka.run()
+        assert end.next_offset == 4  # two in the commit under way, and two for the next one
     kafka.commit.let_go()
     kafka.run()
     assert len(client.frames()) == len(other.frames()) == 5
     assert end.next_offset == kafka.partition(index=1).end.next_offset == 10
+
+
+def test_a_client_that_waits_for_room_is_forgotten_when_it_disconnects(
+    kafka: FakeKafka, client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("application.partitions.produce.MOST_STAGED_BYTES", 1)
+    kafka.commit.hold()
+    for _ in ("under way", "staged"):
+        client.transport.send(frame(request({0: LARGE}), 9))
+        kafka.run()
+    parked = kafka.client()
+    parked.transport.send(frame(request({0: LARGE}), 9) + b"\0")
+    kafka.run()
+    assert parked.session.loads
+    session = weakref.ref(parked.session)
+    parked.transport.drop()
+    kafka.run()
+    del parked
+    gc.collect()
+    assert session() is None
+
+
+def test_what_cannot_wait_for_room_is_refused_at_twice_the_bound(
+    kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("application.partitions.produce.MOST_STAGED_BYTES", len(LARGE))
+    partition, produce = kafka.partition(), kafka.broker.messages.produce
+    outcomes = [
+        produce.append(partition, memoryview(bytearray(LARGE)), True, waits=False) for _ in range(4)
+    ]
+    assert [isinstance(one, RequestTimedOut) for one in outcomes] == [False, False, False, True]
+    assert partition.end.next_offset == partition.traffic.appends == 3
+    with pytest.raises(NotInMemory):
+        produce.check_room()
 
 
 @pytest.mark.parametrize("ends", ["let_go", "let_fail"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from interfaces.kafka.requests.delayed_produce import has_timed_out
+from interfaces.kafka.requests.delayed_produce import respond_to_late
 from interfaces.kafka.wire.messages.produce import ProduceRequest
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.placement import FakePlacement
@@ -48,7 +48,7 @@ def held(kafka: FakeKafka, client: FakeClient) -> FakeKafka:
 
 def look(kafka: FakeKafka) -> None:
     kafka.run()
-    kafka.broker.commits.forget(has_timed_out)
+    respond_to_late(kafka.broker.commits)
     kafka.run()
 
 
@@ -71,11 +71,14 @@ def test_without_a_lease_the_client_is_sent_to_other_brokers(
 ) -> None:
     assert isinstance(held.broker.placement, FakePlacement)
     held.broker.placement.has_lease = False
-    client.send(request(), version)
-    client.send(request(timeout_ms=LONG), version)
+    for timeout_ms in (OVER_AT_ONCE, OVER_AT_ONCE, LONG):
+        client.send(request(timeout_ms), version)
     look(held)
-    assert outcomes(client) == [(NOT_LEADER_OR_FOLLOWER, 1)]
-    assert client.why_closed() == "no_lease"
+    assert outcomes(client) == [(NOT_LEADER_OR_FOLLOWER, 1), (NOT_LEADER_OR_FOLLOWER, 2)]
+    assert client.closed
+    held.commit.let_go()
+    held.run()
+    assert held.partition().high_watermark == 4
 
 
 def test_others_wait_for_the_commit(held: FakeKafka, client: FakeClient) -> None:
