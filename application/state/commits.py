@@ -32,8 +32,8 @@ from domain.errors import StorageFailed
 from domain.partitions.log_end import LogEnd
 from domain.partitions.partition import SNAPSHOT_INTERVAL_BYTES, Partition
 
-#: Of batches for the next commit, beyond which produce requests wait until it is done: a commit to
-#: a database may take as long as that is away.
+#: Of batches for the next commit, beyond which produce requests wait until it begins: the one
+#: before may take as long as a database is away.
 MOST_STAGED_BYTES = 64 << 20
 #: Staged while a commit was under way: the next one begins before the responses of that one are
 #: sent. With less it waits for the requests that clients send then: a commit has a price, too.
