@@ -101,18 +101,18 @@ def _brokers_and_epochs(
     brokers: list[Broker] = []
     try:
         with clients.wire("the brokers") as client:
-            brokers = [
+            brokers = sorted(
                 Broker(one.broker_id, one.host, one.port, one.rack, one.is_fenced)
                 for one in registered_brokers(client)
-            ]
-            return sorted(brokers), leader_epochs(client)
+            )
+            return brokers, leader_epochs(client)
     except (CommandFailed, UsageError) as failure:
         clients.note(f"fenced brokers or leader epochs are not shown: {failure}")
     if not brokers:
         asked = admin.describe_cluster(request_timeout=clients.timeout_s)
         nodes = clients.result("the cluster", asked, admin).nodes
-        brokers = [Broker(one.id, one.host, one.port, one.rack, False) for one in nodes]
-    return sorted(brokers), {}
+        brokers = sorted(Broker(one.id, one.host, one.port, one.rack, False) for one in nodes)
+    return brokers, {}
 
 
 def missing_brokers(placed: Mapping[Place, Placed], known: Collection[int]) -> list[str]:

@@ -24,7 +24,7 @@ TLS_ALERT = bytes((0x15, 3, 1, 0, 2, 2, 40))
 
 
 class Rejection(NamedTuple):
-    #: As in `connection_closed` (application/ports/events.py).
+    #: As in `connection_closed` (application/ports/events.py). Empty: it is not logged.
     reason: str
     detail: str
     hint: str

@@ -41,7 +41,7 @@ class DelayedProduce(ABC):
             sent_away[call.peer] = None
         try:
             call.respond(self._unfinished(error))
-        except Exception as fault:
+        except Exception as fault:  # of this request alone: it is logged, and its connection ends
             call.peer.failed(call, fault)
         return True
 

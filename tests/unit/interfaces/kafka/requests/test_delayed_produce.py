@@ -82,15 +82,15 @@ def test_without_a_lease_the_client_is_sent_to_other_brokers(
 
 
 def test_others_wait_for_the_commit(held: FakeKafka, client: FakeClient) -> None:
-    waiting, told = held.client(), []
+    waiting, committed = held.client(), []
     waiting.send(request(timeout_ms=LONG), 9)
-    held.broker.commits.wait(told.append)
+    held.broker.commits.wait(committed.append)
     client.send(request(), 9)
     look(held)
-    assert (outcomes(waiting), outcomes(client), told) == ([], [(REQUEST_TIMED_OUT, 2)], [])
+    assert (outcomes(waiting), outcomes(client), committed) == ([], [(REQUEST_TIMED_OUT, 2)], [])
     held.commit.let_go()
     held.run()
-    assert (outcomes(waiting), told) == ([(0, 1)], [None])
+    assert (outcomes(waiting), committed) == ([(0, 1)], [None])
 
 
 def test_a_request_behind_the_commit_under_way_waits_no_longer(
