@@ -283,7 +283,9 @@ class TailsMachine(LogStoreMachine):
         super().drop(partition_id, count)
 
 
-@pytest.mark.parametrize("name", ["postgresql-tails", "postgresql-objects"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("postgresql-tails", marks=pytest.mark.long), "postgresql-objects"]
+)
 def test_a_log_in_many_tails_behaves_like_its_model(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,7 +103,9 @@ def test_a_connection_is_lost_while_they_are_repeated(
     assert store.read() == batches(0, 1, 2, 3)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 20))]
+)
 def test_again_and_again(relayed: RelayedPostgres, seed: int) -> None:
     chance = random.Random(seed)
     store = relayed.open(tail_bytes=chance.choice((TINY, 300, 5000)))

@@ -24,7 +24,7 @@ from tests.contract.relayed_postgres import (
     wait_for_waiting,
 )
 
-SEEDS = (*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 30)))
+SEEDS = (*range(2), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 30)))
 
 
 def test_a_connection_that_was_lost_before_a_commit(

@@ -11,8 +11,8 @@ from tests.crash.broker import VIOLENT, Broker
 from tests.crash.points import Point, When, points_of
 
 MOST_RESPONSES = 400
-#: Timeout for a point with several passages: some do not come again.
-PATIENCE_RESPONSES = 30_000
+#: Timeout for a point with several passages. Some do not come again; the others come sooner.
+PATIENCE_RESPONSES = 4000
 #: Delays before a signal, and between SIGTERM and SIGKILL.
 DELAY_S, GRACE_S = 0.003, 0.010
 

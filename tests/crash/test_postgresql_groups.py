@@ -31,7 +31,7 @@ SHORT, LONG = 4, 60
 @pytest.mark.parametrize(
     "faults", [SHORT, pytest.param(LONG, marks=[pytest.mark.long, pytest.mark.timeout(900)])]
 )
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", ["classic", pytest.param("consumer", marks=pytest.mark.long)])
 def test_committed_offsets_never_go_back(
     protocol: str, faults: int, database: Database, tmp_path: Path
 ) -> None:

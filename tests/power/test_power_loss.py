@@ -22,7 +22,7 @@ from tests.power.recording import (
 )
 
 #: Cuts of each recorded run.
-CUTS = 40
+CUTS = 20
 
 pytestmark = [
     pytest.mark.skipif(

@@ -118,9 +118,8 @@ def expected(log: Log, isolation: str) -> list[bytes]:
     return log.committed if isolation == "read_committed" else log.all
 
 
-@pytest.mark.parametrize(
-    "isolation", ["read_committed", pytest.param("read_uncommitted", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
+@pytest.mark.long
 def test_librdkafka_reads_old_records_from_its_rack(log: Log, isolation: str) -> None:
     """It sees the end of the partition once, at its end, and records that come then."""
     before, wanted = log.served(), expected(log, isolation)
@@ -154,7 +153,7 @@ def test_librdkafka_reads_old_records_from_its_rack(log: Log, isolation: str) ->
 
 
 @pytest.mark.parametrize(
-    "isolation", [pytest.param("read_committed", marks=pytest.mark.long), "read_uncommitted"]
+    "isolation", ["read_committed", pytest.param("read_uncommitted", marks=pytest.mark.long)]
 )
 def test_java_reads_old_records_from_its_rack(log: Log, isolation: str, tmp_path: Path) -> None:
     before, wanted = log.served(), expected(log, isolation)

@@ -58,6 +58,7 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
     process.close()
 
 
+@pytest.mark.long
 class TestJava(OverBrokers):
     @pytest.fixture
     def client(self, java: LineProcess, bootstrap: str) -> LineClient:
@@ -70,6 +71,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LineProcess]:
         yield process
 
 
+@pytest.mark.long
 class TestKafkaJS(OverBrokers):
     @pytest.fixture
     def client(self, node: LineProcess, cluster: Brokers) -> LineClient:

@@ -53,12 +53,6 @@ def check_life(java: Sequence[str], life: Life, deaths: int) -> None:
     check(java, life.broker.folder / "data", with_active=True)
 
 
-def test_kafka_reads_what_a_killed_broker_has_written(
-    java: Sequence[str], nursery: Nursery, tmp_path: Path
-) -> None:
-    check_life(java, Life(nursery, tmp_path, 1, "commit", engine="files"), deaths=2)
-
-
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("flush", FLUSHES)

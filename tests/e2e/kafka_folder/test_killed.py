@@ -67,6 +67,7 @@ def test_memory_does_not_grow_with_the_folder(folder: Path, tmp_path: Path) -> N
     assert 0 < peak_kib < MEGABYTES * 1024 * 2 // 3
 
 
+@pytest.mark.long
 def test_it_continues_to_the_same_store(folder: Path, tmp_path: Path) -> None:
     whole, resumed = tmp_path / "whole", tmp_path / "resumed"
     began = time.monotonic()

@@ -57,6 +57,7 @@ def single_copy(start_stored: StartStored) -> Ottla:
     return ottla
 
 
+@pytest.mark.long
 def test_ottla_produce_names_the_copies_that_are_missing(single_copy: Ottla) -> None:
     for more in ((), ("-X", "enable.idempotence=false", "-X", "retries=0")):
         refused = single_copy.run("produce", "t", "--timeout", "3", *more, stdin=b"x", code=1)

@@ -190,6 +190,7 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     assert cluster.described()["problems"] == []
 
 
+@pytest.mark.long
 def test_a_broker_that_hangs_is_described(cluster: Cluster) -> None:
     for node_id in (1, 2):
         cluster.start(node_id)
@@ -211,6 +212,7 @@ def test_a_broker_that_hangs_is_described(cluster: Cluster) -> None:
 
 
 @pytest.mark.skipif(bool(EXTERNAL), reason="starts brokers of its own")
+@pytest.mark.long
 def test_the_health_of_a_cluster_without_postgresql(tmp_path: Path) -> None:
     running_postgres()  # or skips
     server = Postgres()

@@ -67,6 +67,7 @@ def test_what_cannot_be_read_is_named_and_ends_after_the_timeout(unreadable: Unr
     assert (done.out, done.errors.splitlines()[-1]) == ("0\n", ends)
 
 
+@pytest.mark.long
 def test_a_consumer_goes_on_when_the_object_is_back(unreadable: Unreadable) -> None:
     consume = ("consume", unreadable.topic, "-f", "%o\\n", "-n", "3", "--timeout", "60")
     with unreadable.ottla.start(*consume) as process:
