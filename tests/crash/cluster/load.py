@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from typing import NamedTuple
 
 from confluent_kafka import (
     Consumer,
@@ -33,6 +34,12 @@ ASKED_S = 2.0
 NOTICES_S = 15.0
 
 
+class Silence(NamedTuple):
+    lasted_s: float
+    partition: int
+    ended_s: float
+
+
 class AnySender(Repeating):
     """To each partition in turn."""
 
@@ -42,12 +49,12 @@ class AnySender(Repeating):
         self.errors: list[str] = []
         #: Of each partition, when a record was acknowledged.
         self.newest_s = [time.monotonic()] * count
-        self.longest_s = 0.0
+        self.longest = Silence(0.0, 0, time.monotonic())
         self.count = 0
 
     def acknowledged(self, partition: int, offset: int, value: str) -> None:
         now = time.monotonic()
-        self.longest_s = max(self.longest_s, now - self.newest_s[partition])
+        self.longest = max(self.longest, Silence(now - self.newest_s[partition], partition, now))
         self.newest_s[partition] = now
         self.count += 1
         self._history.acknowledged(partition, offset, value)

@@ -109,11 +109,21 @@ def _summary(torture: Torture, lines: list[str]) -> list[str]:
         + f", {history.sent_again} sent again in a new epoch of the producer, "
         f"{history.without_offset} acknowledged without an offset",
         *torture.transactions.summary,
-        f"longest silence {max(one.longest_s for one in torture.senders):.1f} s",
+        _longest_silence(torture),
         f"events: {counted(events, 12)}",
         *(f"did not stop at {point}: {count}" for point, count in machines.missed.items()),
         *(f"ended by itself: {line}" for line in machines.ended),
     ]
+
+
+def _longest_silence(torture: Torture) -> str:
+    """And until when: the faults before that have printed their times."""
+    longest, name = max((one.longest, one._name) for one in torture.senders)
+    until_s = longest.ended_s - torture.began_s
+    return (
+        f"longest silence {longest.lasted_s:.1f} s: {name}, partition {longest.partition}, "
+        f"until {until_s:.1f} s"
+    )
 
 
 def counted(counts: Counter[str], most: int | None = None) -> str:

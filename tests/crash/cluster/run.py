@@ -95,7 +95,7 @@ class Torture:
         self.history = History((*IDEMPOTENT, *clients.IDEMPOTENT), once=[ONE_AT_A_TIME])
         self.kinds: Counter[str] = Counter()
         self._findings: list[str] = []
-        self._began_s = time.monotonic()
+        self.began_s = time.monotonic()
 
     # ---- start and end
 
@@ -346,4 +346,4 @@ class Torture:
 
     @property
     def elapsed_s(self) -> float:
-        return time.monotonic() - self._began_s
+        return time.monotonic() - self.began_s

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from tests.crash.cluster.attempts import Attempt, Outcome
+from tests.crash.cluster.load import Silence
 from tests.crash.cluster.report import ABORTED, MOST_REPLACED, STOPS, Report, report_of
 from tests.crash.cluster.run import ONE_AT_A_TIME, SENDERS, Torture
 from tests.crash.cluster.stopping import SENT, STAGED
@@ -48,10 +49,11 @@ def torture(**changed: Any) -> Torture:
     made = {
         "seed": 7,
         "kinds": Counter({"SIGKILL": 2}),
+        "began_s": 5.0,
         "elapsed_s": 60.0,
         "brokers": SimpleNamespace(all={1: None, 2: None}),
         "log_lines": lambda node_id: iter([QUIET, "no JSON"]),
-        "senders": [SimpleNamespace(_name="i", count=3, longest_s=0.5)],
+        "senders": [SimpleNamespace(_name="i", count=3, longest=Silence(0.5, 2, 8.0))],
         "transactions": SimpleNamespace(
             senders=[producer], values={0: ["t:0"]}, summary=["2 of t"]
         ),
@@ -82,7 +84,7 @@ def test_a_run_is_reported() -> None:
         f"members replaced: 2 {NOT_COORDINATOR}",
         "3 of i, 0 sent again in a new epoch of the producer, 1 acknowledged without an offset",
         "2 of t",
-        "longest silence 0.5 s",
+        "longest silence 0.5 s: i, partition 2, until 3.0 s",
         "events: 2 broker_started, 2 a line that is no JSON",
         f"did not stop at {SENT}: 1",
         "ended by itself: broker 1, -6",
@@ -91,7 +93,10 @@ def test_a_run_is_reported() -> None:
 
 def test_clients_that_did_nothing_are_named() -> None:
     idle = torture(
-        senders=[SimpleNamespace(_name=name, count=0, longest_s=0.0) for name in ("i", "java")],
+        senders=[
+            SimpleNamespace(_name=name, count=0, longest=Silence(0.0, 0, 5.0))
+            for name in ("i", "java")
+        ],
         live=SimpleNamespace(positions=[0, 0]),
         leaders=SimpleNamespace(polls=0, late=0),
         transactions=SimpleNamespace(
