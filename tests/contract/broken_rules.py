@@ -18,10 +18,14 @@ from collections.abc import Callable
 
 import pytest
 
+from domain.errors import StorageFailed
 from infrastructure.storage.postgresql import session, statement, writer
+from infrastructure.storage.postgresql.contents import NOTHING_GAINED
 from infrastructure.storage.postgresql.fence import Fence
+from infrastructure.storage.postgresql.loop_commits import LoopCommits
 from infrastructure.storage.postgresql.server import Rows
 from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.staged import Staged
 from tests.crash.cluster.broken import fence_of_any_session, take_of_any_session
 
 Patch = pytest.MonkeyPatch
@@ -150,3 +154,36 @@ def reports_what_is_void_as_success(patch: Patch, passed: Passed) -> None:
             return None
     """
     _changed(patch, passed, _VOID, _indented(lines, 20) + _VOID)
+
+
+# ---- rules 2 and 3, of commits that the loop has sent
+
+
+def _of_the_loop(
+    patch: Patch, passed: Passed, ended: Callable[[LoopCommits, Staged], None]
+) -> None:
+    """`ended`: called with each commit of which the outcome is not known."""
+
+    def fail(self: LoopCommits, _: Exception) -> None:
+        passed()
+        staged, *_ = self._end()
+        ended(self, staged)
+
+    patch.setattr(LoopCommits, "_fail", fail)
+
+
+def reports_an_unknown_outcome_on_the_loop_as_failure(patch: Patch, passed: Passed) -> None:
+    failure = StorageFailed("PostgreSQL cannot be reached")
+    _of_the_loop(patch, passed, lambda commits, staged: commits._ended(staged, failure))
+
+
+def reports_an_unknown_outcome_on_the_loop_as_success(patch: Patch, passed: Passed) -> None:
+    def kept(commits: LoopCommits, staged: Staged) -> None:
+        commits._session._seq += 1
+        commits._ended(staged, NOTHING_GAINED)
+
+    _of_the_loop(patch, passed, kept)
+
+
+def sends_again_what_the_loop_has_sent(patch: Patch, passed: Passed) -> None:
+    _of_the_loop(patch, passed, lambda commits, staged: commits._left(staged))

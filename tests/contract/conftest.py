@@ -98,13 +98,22 @@ def own_server() -> Iterator[Postgres]:
         server.start()
 
 
-@pytest.fixture(params=["later", pytest.param("waits", marks=pytest.mark.long)])
+@pytest.fixture(
+    params=[
+        "later",
+        pytest.param("in_thread", marks=pytest.mark.long),
+        pytest.param("waits", marks=pytest.mark.long),
+    ]
+)
 def relayed(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[RelayedPostgres]:
-    """Stores of a broker (`later`), and of a command that waits for each commit and read."""
+    """Stores of a broker (`later`; `in_thread`: whose thread sends all commits), and of a command
+    that waits for each commit and read.
+    """
     monkeypatch.setattr(session, "RETRY_S", 0.01)
-    relayed = RelayedPostgres(running_postgres(), request.param == "later")
+    is_later, has_sockets = request.param != "waits", request.param == "later"
+    relayed = RelayedPostgres(running_postgres(), is_later, has_sockets)
     yield relayed
     relayed.close()
 

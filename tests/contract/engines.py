@@ -16,6 +16,7 @@ from infrastructure.storage.engine import Storage, ToLoop
 from infrastructure.storage.lmdb.log_store import LmdbLogStore
 from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from tests.contract.postgres_server import running_postgres
+from tests.fakes.callbacks import Callbacks
 from tests.fakes.memory_bucket import memory_bucket
 from tests.fakes.patience import patiently
 
@@ -156,8 +157,10 @@ class LaterPostgres:
 def later_postgres(
     folder: Path, tail_bytes: int = TAIL_BYTES, has_objects: bool = False
 ) -> Storage:
-    callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    callbacks = Callbacks()
     storage = in_postgres(folder, callbacks.put, tail_bytes, has_objects)
+    assert storage.send_on_loop is not None
+    storage.send_on_loop(callbacks)
     storage.log = storage.commit = LaterPostgres(storage, callbacks)
     return storage
 

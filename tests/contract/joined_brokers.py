@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from queue import Empty, SimpleQueue
+from queue import Empty
 from struct import pack
 from time import monotonic
 from typing import TypeVar
@@ -21,6 +21,7 @@ from infrastructure.storage.postgresql.opening import joined
 from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
+from tests.fakes.callbacks import Callbacks
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import PostgresRelay
 
@@ -47,6 +48,8 @@ class JoinedBroker:
         self.storage: Storage = cluster.pumped(
             lambda: joined(place, "commit", put, joining, tail_bytes)
         )
+        assert self.storage.send_on_loop is not None
+        self.storage.send_on_loop(cluster.callbacks)
         for table in ("t", LEADERS):
             self.storage.state.follow(table, self._follower(table))
 
@@ -135,7 +138,7 @@ class JoinedBrokers:
         self.relay = PostgresRelay(server.folder)
         self._all: list[JoinedBroker] = []
         #: Of the loops of all brokers.
-        self.callbacks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.callbacks = Callbacks()
 
     def run_until(self, condition: Callable[[], object]) -> None:
         until = monotonic() + TIMEOUT_S

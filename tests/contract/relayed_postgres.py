@@ -9,12 +9,14 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 import psycopg
+from psycopg import generators
 
 from domain.errors import StorageFailed
 from domain.messages.batch import next_offset
 from infrastructure.storage.engine import Storage
 from infrastructure.storage.postgresql import session
 from infrastructure.storage.postgresql.fence import Fence
+from infrastructure.storage.postgresql.loop_commits import LoopCommits
 from infrastructure.storage.postgresql.opening import opened
 from infrastructure.storage.postgresql.plan import Plan
 from infrastructure.storage.postgresql.sending import sent
@@ -22,6 +24,7 @@ from infrastructure.storage.postgresql.session import PATIENCE_S
 from infrastructure.storage.postgresql.statement import statement_of
 from infrastructure.storage.postgresql.tails import TAIL_BYTES
 from tests.contract.batches import batch
+from tests.fakes.callbacks import Callbacks
 from tests.fakes.patience import patiently
 from tests.fakes.postgres import Postgres
 from tests.fakes.postgres_relay import TIMEOUT_S, PostgresRelay
@@ -62,10 +65,10 @@ class Running:
 
 
 class RelayedStore:
-    def __init__(self, storage: Storage, callbacks: SimpleQueue[Callable[[], None]] | None) -> None:
+    def __init__(self, storage: Storage, callbacks: Callbacks | None) -> None:
         self.storage = storage
         self.is_later = callbacks is not None
-        self.callbacks = callbacks or SimpleQueue()
+        self.callbacks = callbacks or Callbacks()
 
     def append(self, last_offset: int, content: bytes = b"") -> None:
         """With a row, so that all statements are alike."""
@@ -92,9 +95,21 @@ class RelayedStore:
         plan.take(staged)
         connection = self.storage.commit._session._link.connection
         assert connection is not None
-        fence = Fence(session.ALONE, 0, 0, "(0,1)")
-        assert sent(connection, *statement_of(staged, plan, fence)) is None
+        statement, values = statement_of(staged, plan, Fence(session.ALONE, 0, 0, "(0,1)"))
+        assert sent(connection, statement, values) is None
         contents.failed()
+        loop_commits = self.loop_commits
+        if loop_commits is not None:
+            loop_commits._connection = connection
+            *before, _ = loop_commits._steps_of(connection, statement, values)
+            for step in before:
+                step()
+                connection.wait(generators.fetch_many(connection.pgconn))
+
+    @property
+    def loop_commits(self) -> LoopCommits | None:
+        found: LoopCommits | None = self.storage.commit._loop_commits
+        return found
 
     def keep_up(self) -> None:
         """Until new tails are there, entries moved and tails dropped."""
@@ -128,13 +143,15 @@ class RelayedStore:
 
 
 class RelayedPostgres:
-    """One schema of a server. Stores of `later` have a way to an event loop."""
+    """One schema of a server. Stores of `later` have a way to an event loop, which sends commits
+    unless they are to be left to the thread.
+    """
 
-    def __init__(self, server: Postgres, is_later: bool) -> None:
+    def __init__(self, server: Postgres, is_later: bool, has_sockets: bool = True) -> None:
         self.server = server
         self.relay = PostgresRelay(server.folder)
         self.schema = f"r{uuid.uuid4().hex[:20]}"
-        self._is_later = is_later
+        self._is_later, self._has_sockets = is_later, has_sockets
         self._stores: list[RelayedStore] = []
 
     def open(
@@ -146,12 +163,13 @@ class RelayedPostgres:
     ) -> RelayedStore:
         """`more`: of the URL."""
         folder = self.relay.folder if through_relay else self.server.folder
-        callbacks: SimpleQueue[Callable[[], None]] | None = (
-            SimpleQueue() if self._is_later else None
-        )
+        callbacks = Callbacks() if self._is_later else None
         place = f"postgres@/postgres?host={folder}&schema={self.schema}{more}"
         put = callbacks.put if callbacks is not None else None
         storage = opened(place, "commit", put, patience_s, tail_bytes=tail_bytes)
+        if callbacks is not None and self._has_sockets:
+            assert storage.send_on_loop is not None
+            storage.send_on_loop(callbacks)
         store = RelayedStore(storage, callbacks)
         self._stores.append(store)
         return store
@@ -251,13 +269,16 @@ class Held:
         self._connection.close()
 
 
-def wait_for_waiting(postgres: RelayedPostgres, statements: int) -> None:
-    """Until so many wait for others to end."""
+def wait_for_waiting(
+    postgres: RelayedPostgres, statements: int, running: Running | None = None
+) -> None:
+    """Until so many wait for others to end; `running`: among them a commit, in several steps."""
     with psycopg.connect(
         host=str(postgres.server.folder), user="postgres", dbname="postgres", autocommit=True
     ) as asking:
         waiting = 0
         while waiting < statements:
+            assert running is None or not running.is_over
             [(waiting,)] = asking.execute(
                 "select count(distinct pid) from pg_locks where not granted"
             ).fetchall()
@@ -294,5 +315,5 @@ def held_commit(
     held = Held(relayed)
     opened.append(last_offset)
     running = opened.begin()
-    wait_for_waiting(relayed, 1)
+    wait_for_waiting(relayed, 1, running)
     return held, running

@@ -27,9 +27,12 @@ from tests.contract.broken_rules import (
     ignores_the_fence,
     reports_an_unknown_outcome_as_failure,
     reports_an_unknown_outcome_as_success,
+    reports_an_unknown_outcome_on_the_loop_as_failure,
+    reports_an_unknown_outcome_on_the_loop_as_success,
     reports_what_is_kept_as_failure,
     reports_what_is_void_as_success,
     sends_again_what_is_kept,
+    sends_again_what_the_loop_has_sent,
     takes_a_session_after_its_own_was_ended,
 )
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore
@@ -52,6 +55,13 @@ FAULTS: tuple[tuple[Fault, Scenario, str], ...] = (
     (fails_at_once_what_is_void, request_lost, NOT_AGAIN),
     (reports_what_is_void_as_success, request_lost, LOST),
 )
+#: In what the loop makes of a commit that it has sent.
+LOOP_FAULTS: tuple[tuple[Fault, Scenario, str], ...] = (
+    (reports_an_unknown_outcome_on_the_loop_as_failure, response_lost, KEPT),
+    (reports_an_unknown_outcome_on_the_loop_as_failure, request_lost, NOT_AGAIN),
+    (reports_an_unknown_outcome_on_the_loop_as_success, request_lost, LOST),
+    (sends_again_what_the_loop_has_sent, response_lost, KEPT),
+)
 #: Kinds as which random faults may show it first.
 BY_CHANCE: tuple[tuple[Fault, frozenset[str]], ...] = (
     (reports_an_unknown_outcome_as_failure, frozenset({KEPT, NOT_AGAIN})),
@@ -69,7 +79,13 @@ def test_the_rules_hold(relayed: RelayedPostgres, opened: RelayedStore, scenario
 
 
 @pytest.mark.parametrize(
-    "fault, scenario, kind", FAULTS, ids=[f"{one.__name__}-{at.__name__}" for one, at, _ in FAULTS]
+    "relayed, fault, scenario, kind",
+    [
+        pytest.param(sends, *one, id=f"{one[0].__name__}-{one[1].__name__}")
+        for sends, faults in (("in_thread", FAULTS), ("later", LOOP_FAULTS))
+        for one in faults
+    ],
+    indirect=["relayed"],
 )
 def test_a_fault_is_found(
     relayed: RelayedPostgres,
@@ -87,6 +103,7 @@ def test_a_fault_is_found(
     assert found.value.kind == kind
 
 
+@pytest.mark.parametrize("relayed", ["in_thread"], indirect=True)
 @pytest.mark.parametrize("fault, kinds", BY_CHANCE, ids=[one.__name__ for one, _ in BY_CHANCE])
 def test_random_faults_find_it(
     relayed: RelayedPostgres, monkeypatch: pytest.MonkeyPatch, fault: Fault, kinds: frozenset[str]

@@ -219,6 +219,7 @@ def wrapped_opening(
             storage.info,
             storage.start_flush,
             waits_for=storage.waits_for,
+            send_on_loop=storage.send_on_loop,
             membership=storage.membership,
             cluster_changes=storage.cluster_changes,
         )

@@ -8,6 +8,7 @@ from infrastructure.storage.engine import Storage
 from infrastructure.storage.postgresql import opening
 from infrastructure.storage.postgresql.dropping import Dropping
 from infrastructure.storage.postgresql.garbage import Garbage
+from infrastructure.storage.postgresql.loop_commits import LoopCommits
 from infrastructure.storage.postgresql.object_commits import ObjectCommits
 from infrastructure.storage.postgresql.sealing import Sealing
 from infrastructure.storage.postgresql.session import Session
@@ -36,7 +37,11 @@ def name_postgresql(passages: Passages) -> None:
     around(ObjectCommits, "written", not_written, written)
     there, gone = "postgresql: garbage is not deleted", "postgresql: garbage is deleted"
     around(Garbage, "delete", there, gone)
-    around(Session, "commit", "postgresql: not sent", "postgresql: persisted, not yet known")
+    not_sent, persisted = "postgresql: not sent", "postgresql: persisted, not yet known"
+    around(Session, "commit", not_sent, persisted)
+    around(LoopCommits, "send", not_sent, "")
+    # The response is there.
+    around(LoopCommits, "_readable", persisted, "")
     around(Session, "_resume", "postgresql: connects again", "postgresql: has a new session")
     joined = opening.joined
 

@@ -1,4 +1,4 @@
-"""PostgresCommit: each pass is one statement, in a thread that only waits for it.
+"""PostgresCommit: each pass is one statement, sent by the event loop, or by a thread that waits.
 
 Between commits the thread begins a new tail when one is full, moves entries of tails that are
 mostly dead, and seals objects that another thread has written.
@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from domain.errors import StorageFailed
-from infrastructure.storage.engine import ToLoop
+from infrastructure.storage.engine import Sockets, ToLoop
 from infrastructure.storage.errors import closed_during_a_commit, store_closed
 from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql.contents import Contents
@@ -20,6 +20,7 @@ from infrastructure.storage.postgresql.copies import PostgresCopies
 from infrastructure.storage.postgresql.dropping import Dropping
 from infrastructure.storage.postgresql.garbage import Garbage
 from infrastructure.storage.postgresql.link import CLOSE_S
+from infrastructure.storage.postgresql.loop_commits import LoopCommits
 from infrastructure.storage.postgresql.object_commits import ObjectCommits
 from infrastructure.storage.postgresql.object_entries import NewObject
 from infrastructure.storage.postgresql.reading import Reading
@@ -29,7 +30,7 @@ from infrastructure.storage.postgresql.server import Server
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.staged import Staged
 from infrastructure.storage.postgresql.watch import Watch
-from infrastructure.storage.postgresql.writer import Outcome, Upkeep, Work, Writer
+from infrastructure.storage.postgresql.writer import Outcome, Sent, Upkeep, Work, Writer
 
 if TYPE_CHECKING:
     from infrastructure.storage.objects.bucket import Bucket
@@ -42,9 +43,10 @@ _COMMITS_A_MOVE = 100
 
 class PostgresCommit:
     __slots__ = (
-        "_closed", "_commits", "_contents", "_copies", "_done", "_dropping", "_is_checked",
-        "_is_kept_up", "_is_to_check", "_not_before_s", "_object_commits", "_reading", "_sealing",
-        "_session", "_thread", "_watch", "_writer",
+        "_behind", "_closed", "_commits", "_contents", "_copies", "_done", "_dropping",
+        "_in_thread", "_is_checked", "_is_kept_up", "_is_to_check", "_loop_commits",
+        "_not_before_s", "_object_commits", "_reading", "_sealing", "_session", "_thread", "_watch",
+        "_writer",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +81,11 @@ class PostgresCommit:
         self._is_to_check = False
         self._not_before_s = 0.0
         self._thread: LoadingThread[Work, Outcome] | None = None
+        #: What was put there, and has not ended.
+        self._in_thread = 0
+        self._loop_commits: LoopCommits | None = None
+        #: For the thread, when the commit that the loop has sent has ended.
+        self._behind: list[Work] = []
         self._dropping: Dropping | None = None
         self._sealing: Sealing | None = None
         if to_loop is not None:
@@ -90,8 +97,7 @@ class PostgresCommit:
             else:
                 reading.lacks_commits = partial(to_loop, self._check)
             if bucket is not None:
-                seal = self._thread.put
-                self._sealing = Sealing(server, session, contents, bucket, seal, to_loop)
+                self._sealing = Sealing(server, session, contents, bucket, self._put, to_loop)
 
     @property
     def is_keeping_up(self) -> bool:
@@ -140,12 +146,52 @@ class PostgresCommit:
             self._committed(staged, outcome)
         else:
             self._done = done
-            if not self._thread.put(staged):
-                self._committed(staged, StorageFailed("The store has no thread for commits"))
+            loop_commits = self._loop_commits if not self._in_thread else None
+            if loop_commits is None or not loop_commits.send(staged):
+                self._leave(staged)
+
+    def _put(self, work: Work) -> bool:
+        """To the thread; False: there is none."""
+        if self._loop_commits is not None and self._loop_commits.is_busy:
+            self._behind.append(work)
+            return True
+        is_put = self._thread is not None and self._thread.put(work)
+        self._in_thread += is_put
+        return is_put
+
+    def _put_behind(self) -> None:
+        """Before the next commit: one may follow the other without a pause."""
+        behind, self._behind = self._behind, []
+        for work in behind:
+            self._put(work)
+
+    def _leave(self, work: Staged | Sent) -> None:
+        """A commit, to the thread."""
+        if self._put(work):
+            self._put_behind()
+        elif isinstance(work, Sent):
+            self._ended(work.staged, self._session.fail(work.problem))
+        else:
+            self._ended(work, StorageFailed("The store has no thread for commits"))
+
+    def _ended(self, staged: Staged, outcome: Outcome) -> None:
+        """Of a commit that the thread does not have."""
+        self._put_behind()
+        self._committed(staged, outcome)
+
+    def send_on_loop(self, sockets: Sockets) -> None:
+        """Small commits from now on. Those that go to objects wait for a bucket."""
+        if self._object_commits is None:
+            self._loop_commits = LoopCommits(
+                self._session, self._writer, sockets, self._ended, self._leave
+            )
 
     def _did(self, work: Work, outcome: Outcome) -> None:
+        self._in_thread -= 1
         if isinstance(work, Staged):
             self._committed(work, outcome)
+        elif isinstance(work, Sent):
+            self._committed(work.staged, outcome)
         elif isinstance(work, NewObject):
             assert self._sealing is not None
             failure = outcome if isinstance(outcome, StorageFailed) else None
@@ -183,7 +229,7 @@ class PostgresCommit:
     def _check(self) -> None:
         """The server may be another one, which lacks commits."""
         if self._thread is not None and not self._is_checked:
-            self._is_checked = self._thread.put(Upkeep.CHECK)
+            self._is_checked = self._put(Upkeep.CHECK)
 
     def repeated(self) -> int:
         """Commits that the database had lost since the start, and has again."""
@@ -210,7 +256,7 @@ class PostgresCommit:
         if due is None or monotonic() < self._not_before_s:
             return
         if self._thread is not None:
-            self._is_kept_up = self._thread.put(due)
+            self._is_kept_up = self._put(due)
             if due is Upkeep.MOVE:
                 self._commits = 0
         elif due is Upkeep.NEW_TAIL and isinstance(self._writer.do(due), StorageFailed):
@@ -222,6 +268,8 @@ class PostgresCommit:
         self._closed = True
         self._contents.end_pass()
         self._session.end()
+        if self._loop_commits is not None:
+            self._loop_commits.close()
         if self._thread is not None:
             self._thread.close(CLOSE_S)
         if self._dropping is not None:

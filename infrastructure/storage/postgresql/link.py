@@ -89,6 +89,12 @@ class Link:
                     _shut_down(self.connection.fileno())
 
 
+def check_open(connection: Rows) -> None:
+    """Raises psycopg.Error if it is known to be lost: then nothing is sent. It does not wait."""
+    for _ in range(2):  # the server's last words, and the end
+        connection.pgconn.consume_input()
+
+
 def _shut_down(descriptor: int) -> None:
     cut = socket.socket(fileno=descriptor)
     try:

@@ -234,6 +234,7 @@ def _storage(
         keep_up=commit.keep_up,
         waits_for=commit.waits_for,
         not_dropped=commit.not_dropped,
+        send_on_loop=commit.send_on_loop,
         repeated_commits=commit.repeated,
         sessions_taken=lambda: session.taken,
         objects=objects,

@@ -37,7 +37,7 @@ def _sent_much(connection: Rows, statement: str, parameters: list[Any]) -> str |
     pgconn.nonblocking = 0
     try:
         result = pgconn.exec_params(
-            _numbered(statement), values, transformer.types, transformer.formats
+            numbered(statement), values, transformer.types, transformer.formats
         )
     finally:
         pgconn.nonblocking = 1
@@ -48,7 +48,7 @@ def _sent_much(connection: Rows, statement: str, parameters: list[Any]) -> str |
 
 
 @lru_cache(maxsize=32)
-def _numbered(statement: str) -> bytes:
+def numbered(statement: str) -> bytes:
     """With parameters as PostgreSQL itself has them."""
     first, *others = statement.split("%b")
     numbered = (f"${number}{text}" for number, text in enumerate(others, 1))

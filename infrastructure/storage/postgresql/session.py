@@ -22,7 +22,7 @@ from infrastructure.storage.errors import StorageInUse, closed_during_a_commit
 from infrastructure.storage.postgresql import leases
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.fence import ALONE, Fence
-from infrastructure.storage.postgresql.link import Link
+from infrastructure.storage.postgresql.link import Link, check_open
 from infrastructure.storage.postgresql.locks import NodeLock
 from infrastructure.storage.postgresql.server import Rows, Server, end_backend, is_lost
 from infrastructure.storage.postgresql.shared_rows import Gained, Row
@@ -80,9 +80,7 @@ class Session:
         #: Of the row in ottla_fences.
         self._place = ""
         self._link = Link()
-        #: Of the newest connection.
-        self._backend = 0
-        self._number = 0
+        self._backend = self._number = 0  # of the newest connection
         #: To be taken, or already taken without a response. Random: a database that went back in
         #: time would give the same number again.
         self._next = secrets.randbits(62)
@@ -124,6 +122,9 @@ class Session:
             seq = self._take(connection)
         self._seq = seq
         self._backend = connection.info.backend_pid
+
+    def fence(self) -> Fence:
+        return Fence(self.node_id, self._number, self._seq, self._place)
 
     def _take_notices(self, connection: Rows) -> None:
         self._is_on_server_only = False
@@ -189,14 +190,42 @@ class Session:
         """Of this session, and of the next, which the server may have already."""
         return self._number, self._next
 
-    def commit(self, change: Change, patience_s: float | None = None) -> StorageFailed | None:
-        """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called."""
-        self._problem, self._began_s = None, time.monotonic()
+    def commit(
+        self, change: Change, patience_s: float | None = None, sent: Exception | None = None
+    ) -> StorageFailed | None:
+        """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called.
+        `sent`: it was sent already, and this came of it.
+        """
+        self._problem, self._began_s = sent, time.monotonic()
         self._link.busy = True
         try:
-            return self._commit(change, self._patience_s if patience_s is None else patience_s)
+            if sent is not None:
+                self._link.drop()
+            limit_s = self._patience_s if patience_s is None else patience_s
+            return self._commit(change, limit_s, is_open=sent is not None)
         finally:
             self._link.busy = False
+
+    def take_connection(self) -> Rows | None:
+        """For a commit that is sent elsewhere, until `give_back`. None: `commit` has to send it."""
+        connection = self._link.connection
+        if connection is None or self._over is not None:
+            return None
+        try:
+            check_open(connection)
+        except psycopg.Error:
+            return None
+        self._problem, self._began_s = None, time.monotonic()
+        self._link.busy = True
+        return connection
+
+    def give_back(self) -> None:
+        self._link.busy = False
+
+    def persisted(self, place: str) -> None:
+        """One more commit. Raises psycopg.Error if that is not known."""
+        self._check_replicated()
+        self._seq, self._place = self._seq + 1, place
 
     @property
     def takes_long(self) -> bool:
@@ -212,11 +241,10 @@ class Session:
     def _unreachable(self, problem: Exception) -> StorageFailed:
         return self._server.failed("cannot be reached", problem)
 
-    def _commit(self, change: Change, patience_s: float) -> StorageFailed | None:
+    def _commit(self, change: Change, patience_s: float, is_open: bool) -> StorageFailed | None:
+        """`is_open`: it was sent, and what became of it is not known."""
         until = self._began_s + patience_s
-        #: It was sent, and what became of it is not known.
-        is_open = False
-        failures = 0
+        failures = int(is_open)
         while self._over is None:
             if self._link.ended.is_set():
                 return closed_during_a_commit()
@@ -233,22 +261,19 @@ class Session:
                     is_open = False
                     self._check(found)
                     continue
-                _check_open(self._link.connection)
+                check_open(self._link.connection)
                 is_open = True
-                fence = Fence(self.node_id, self._number, self._seq, self._place)
-                place = change.execute(self._link.connection, fence)
+                place = change.execute(self._link.connection, self.fence())
                 # `_resume` asks for the session, and waits for standbys.
                 if place is None:
                     self._problem = psycopg.OperationalError("the session is over")
                 else:
-                    self._check_replicated()
-                    self._seq, self._place = self._seq + 1, place
+                    self.persisted(place)
                     return None
             except Exception as error:  # not only of psycopg: the thread must go on
-                if is_open and self._is_refusal(error):
-                    if isinstance(error, psycopg.errors.DivisionByZero):
-                        return StorageFailed(_CHANGED_MEANWHILE)
-                    return self._server.failed("refused a commit", error)
+                refused = self.refused(error) if is_open else None
+                if refused is not None:
+                    return refused
                 self._problem = error
                 if self._link.connection is None:
                     self._link.ended.wait(RETRY_S)
@@ -283,16 +308,20 @@ class Session:
         finally:
             self._link.busy = False
 
-    def _is_refusal(self, error: Exception) -> bool:
-        """The server responds that nothing was persisted."""
+    def refused(self, error: Exception) -> StorageFailed | None:
+        """The server responds that nothing was persisted. None: that is not known."""
         connection = self._link.connection
-        return (
-            connection is not None
-            and isinstance(error, psycopg.Error)
-            and not is_lost(error, connection)
+        if (
+            connection is None
+            or not isinstance(error, psycopg.Error)
+            or is_lost(error, connection)
             # Another broker has taken over the store, and dropped the tail.
-            and not isinstance(error, psycopg.errors.UndefinedTable)
-        )
+            or isinstance(error, psycopg.errors.UndefinedTable)
+        ):
+            return None
+        if isinstance(error, psycopg.errors.DivisionByZero):
+            return StorageFailed(_CHANGED_MEANWHILE)
+        return self._server.failed("refused a commit", error)
 
     def _resume(self) -> int | None:
         """Connects, and takes the next session: what was sent under the last one is persisted by
@@ -368,9 +397,3 @@ class Session:
     def close(self) -> None:
         """After the last commit."""
         self._link.drop()
-
-
-def _check_open(connection: Rows) -> None:
-    """Raises psycopg.Error if it is known to be lost: then nothing is sent."""
-    for _ in range(2):  # the server's last words, and the end
-        connection.pgconn.consume_input()

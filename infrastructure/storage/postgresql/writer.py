@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from domain.errors import StorageFailed
 from infrastructure.storage.postgresql.contents import NOTHING_GAINED, Contents
@@ -50,7 +50,15 @@ class Upkeep(Enum):
     CHECK = 3
 
 
-Work = Staged | Upkeep | NewObject
+class Sent(NamedTuple):
+    """A commit that was sent, and what came of it: whether it is persisted is not known."""
+
+    staged: Staged
+    plan: Plan
+    problem: Exception
+
+
+Work = Staged | Sent | Upkeep | NewObject
 Outcome = StorageFailed | Gained
 
 
@@ -60,14 +68,15 @@ class _Commit:
         staged: Staged,
         new_plan: Callable[[int | None], Plan],
         objects: ObjectCommits | None,
+        sent_plan: Plan | None = None,
     ) -> None:
-        """`objects`: its batches are to go into an object."""
+        """`objects`: its batches are to go into an object; `sent_plan`: it was sent with this."""
         self._staged = staged
         self._new_plan = new_plan
         self._objects = objects
         #: That has the batches.
         self.object: NewObject | None = None
-        self.plan = new_plan(None)
+        self.plan = sent_plan or new_plan(None)
 
     def execute(self, connection: Rows, fence: Fence) -> str | None:
         if self.object is not None:
@@ -106,6 +115,16 @@ class _NewTail:
         return str(place)
 
 
+def leader_rows(staged: Staged) -> list[Row]:
+    """By which the broker may lead more, of which it has to read what it does not know then."""
+    # Those of the internal topics say whose groups are gained, too.
+    return [
+        Row(table, key, value)
+        for table in (TOPICS, LEADERS)
+        for key, value in staged.of_table(table)
+    ]
+
+
 class Writer:
     """In one thread after the other."""
 
@@ -132,6 +151,8 @@ class Writer:
         """
         with self._lock:
             try:
+                if isinstance(work, Sent):
+                    return self._commit(*work)
                 return self._commit(work) if isinstance(work, Staged) else self._keep_up(work)
             except Exception as fault:  # what is in memory may not be what is in the database
                 return self._session.fail(fault)
@@ -146,31 +167,43 @@ class Writer:
         contents = self._contents
         return Plan(contents.runs, contents.ends, contents.tails.current if tail is None else tail)
 
-    def _commit(self, staged: Staged) -> Outcome:
+    def plan_of(self, staged: Staged) -> Plan:
+        plan = self._plan()
+        plan.take(staged)
+        return plan
+
+    def _commit(
+        self, staged: Staged, plan: Plan | None = None, sent: Exception | None = None
+    ) -> Outcome:
         objects = self._objects
         if objects is not None and not objects.takes(staged):
             objects = None
-        commit = _Commit(staged, self._plan, objects)
-        failure = self._session.commit(commit)
+        commit = _Commit(staged, self._plan, objects, plan)
+        failure = self._session.commit(commit, sent=sent)
         if failure is not None:
             if commit.object is not None and objects is not None:
                 objects.given_up.append(commit.object.number)
             return failure
-        plan, batch_bytes = commit.plan, staged.batch_bytes
+        return self._persisted(staged, commit.plan, commit.object)
+
+    def persisted(self, staged: Staged, plan: Plan) -> Outcome:
+        """Of a commit that was sent elsewhere."""
+        try:
+            return self._persisted(staged, plan)
+        except Exception as fault:  # what is in memory may not be what is in the database
+            return self._session.fail(fault)
+
+    def _persisted(self, staged: Staged, plan: Plan, new: NewObject | None = None) -> Outcome:
+        batch_bytes = staged.batch_bytes
         self.lost_commits.add(self._session.seq, staged, batch_bytes)
         # Their next leader may change them from now on.
         for partition_id in self._contents.lost_by(staged.of_table(LEADERS)):
             plan.new_runs[partition_id] = ()
-        if commit.object is None:
+        if new is None:
             self._contents.planned(plan, batch_bytes)
         else:
-            self._sealed(commit.object, plan)
-        # Those of the internal topics say whose groups are gained, too.
-        rows = [
-            Row(table, key, value)
-            for table in (TOPICS, LEADERS)
-            for key, value in staged.of_table(table)
-        ]
+            self._sealed(new, plan)
+        rows = leader_rows(staged)
         return self._session.gained(self._contents, rows) if rows else NOTHING_GAINED
 
     def _keep_up(self, work: NewObject | Upkeep) -> Outcome:

@@ -86,6 +86,8 @@ class App:
             joining=joining_of(settings.broker, self._fenced),
         )
         self.storage = adapters.storage()
+        if self.storage.send_on_loop is not None:
+            self.storage.send_on_loop(loop)
         if self.storage.info.power_cut is not None:
             events.warning("power_cut_detected", detail=self.storage.info.power_cut)
         self._scan_workers = WorkerProcesses(loop, self.storage, events)

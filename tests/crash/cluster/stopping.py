@@ -54,16 +54,22 @@ def _stop() -> None:
 def stop_when_told() -> None:
     from infrastructure.storage.postgresql import writer
     from infrastructure.storage.postgresql.commit import PostgresCommit
+    from infrastructure.storage.postgresql.loop_commits import LoopCommits
     from tests.crash.postgresql_passages import name_postgresql
 
     stops = Stops(Path(STOP_AT).absolute())
     name_postgresql(stops)
     stops.around(PostgresCommit, "commit", STAGED, "")
     stops.around(PostgresCommit, "_committed", ANSWERED, "")
-    send = writer.sent
+    send, send_next = writer.sent, LoopCommits._send_next
 
     def named(*arguments: Any) -> str | None:
         stops.soon(SENT)
         return send(*arguments)
 
+    def named_on_loop(self: LoopCommits, pgconn: Any) -> None:
+        stops.soon(SENT)
+        send_next(self, pgconn)
+
     writer.sent = named  # type: ignore[attr-defined]
+    LoopCommits._send_next = named_on_loop  # type: ignore[method-assign]

@@ -1,0 +1,178 @@
+"""LoopCommits: commits that the event loop itself sends, and whose responses it reads.
+
+To hand a small commit over to a thread and back takes about as long as PostgreSQL takes for it. The
+thread has what is large, and what needs more than one statement: commits by which this broker leads
+more partitions, or of which the outcome is not known.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import psycopg
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGconn, PGresult
+
+from infrastructure.storage.engine import Sockets
+from infrastructure.storage.postgresql.plan import Plan
+from infrastructure.storage.postgresql.sending import numbered
+from infrastructure.storage.postgresql.server import Rows
+from infrastructure.storage.postgresql.session import Session
+from infrastructure.storage.postgresql.staged import Staged
+from infrastructure.storage.postgresql.statement import statement_of
+from infrastructure.storage.postgresql.writer import Outcome, Sent, Writer, leader_rows
+
+#: Of batches: they are copied while nothing else runs on the loop.
+MOST_BYTES = 1 << 20
+#: Each tail has its own; what compaction or deleting needs comes rarely.
+MOST_STATEMENTS = 16
+_OK = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
+
+#: With the outcome; or what the thread has to do, instead of it.
+Ended = Callable[[Staged, Outcome], None]
+Left = Callable[[Staged | Sent], None]
+
+
+class LoopCommits:
+    """One at a time, while the thread does nothing: both use the connection of the session."""
+
+    def __init__(
+        self, session: Session, writer: Writer, sockets: Sockets, ended: Ended, left: Left
+    ) -> None:
+        self._session = session
+        self._writer = writer
+        self._sockets = sockets
+        self._ended, self._left = ended, left
+        self._connection: Rows | None = None
+        #: That are prepared on this connection, the latest used at the end.
+        self._names: OrderedDict[str, bytes] = OrderedDict()
+        #: On all connections.
+        self._prepared = 0
+        self._fd = -1
+        self._under_way: tuple[Staged, Plan, str] | None = None
+        #: Of the commit under way, still to be sent.
+        self._steps: list[Callable[[], None]] = []
+        self._result: PGresult | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return self._under_way is not None
+
+    def send(self, staged: Staged) -> bool:
+        """False: it is for the thread."""
+        if staged.batch_bytes > MOST_BYTES or leader_rows(staged):
+            return False
+        connection = self._session.take_connection()
+        if connection is None:
+            return False
+        if connection is not self._connection:
+            self._connection = connection
+            self._names.clear()
+        plan = self._writer.plan_of(staged)
+        statement, parameters = statement_of(staged, plan, self._session.fence())
+        self._steps = self._steps_of(connection, statement, parameters)
+        self._under_way = staged, plan, statement
+        self._fd = connection.pgconn.socket
+        self._sockets.add_reader(self._fd, self._readable)
+        try:
+            self._send_next(connection.pgconn)
+        except Exception as error:  # not only of psycopg: what was sent is not known
+            self._fail(error)
+        return True
+
+    def _steps_of(
+        self, connection: Rows, statement: str, parameters: list[Any]
+    ) -> list[Callable[[], None]]:
+        transformer, pgconn = Transformer(connection), connection.pgconn
+        values = transformer.dump_sequence(parameters, [PyFormat.BINARY] * len(parameters))
+        steps: list[Callable[[], None]] = []
+        name = self._names.get(statement)
+        if name is None:
+            if len(self._names) >= MOST_STATEMENTS:
+                _, oldest = self._names.popitem(last=False)
+                steps.append(partial(pgconn.send_query, b"deallocate " + oldest))
+            self._prepared += 1
+            name = self._names[statement] = b"ottla_%d" % self._prepared
+            text, types = numbered(statement), transformer.types
+            steps.append(partial(pgconn.send_prepare, name, text, types))
+        self._names.move_to_end(statement)
+        steps.append(partial(pgconn.send_query_prepared, name, values, transformer.formats))
+        return steps
+
+    def _send_next(self, pgconn: PGconn) -> None:
+        self._steps.pop(0)()
+        if pgconn.flush():  # more than the socket takes
+            self._sockets.add_writer(self._fd, self._writable)
+
+    def _writable(self) -> None:
+        assert self._connection is not None
+        pgconn = self._connection.pgconn
+        try:
+            if not pgconn.flush():
+                self._sockets.remove_writer(self._fd)
+        except Exception as error:
+            self._fail(error)
+
+    def _readable(self) -> None:
+        assert self._connection is not None
+        try:
+            if not self._is_persisted(self._connection.pgconn):
+                return
+        except Exception as error:
+            self._fail(error)
+            return
+        staged, plan, _ = self._end()
+        self._ended(staged, self._writer.persisted(staged, plan))
+
+    def _is_persisted(self, pgconn: PGconn) -> bool:
+        """False: there is more to come."""
+        pgconn.consume_input()
+        while not pgconn.is_busy():
+            result = pgconn.get_result()
+            if result is not None:
+                self._result = result
+                continue
+            found, self._result = self._result, None
+            if found is None or found.status not in _OK:
+                raise psycopg.OperationalError() if found is None else error_from_result(found)
+            if self._steps:
+                self._send_next(pgconn)
+                continue
+            place = found.get_value(0, 0)
+            if place is None:
+                raise psycopg.OperationalError("the session is over")
+            self._session.persisted(bytes(place).decode())
+            return True
+        return False
+
+    def _fail(self, error: Exception) -> None:
+        refused = self._session.refused(error)
+        staged, plan, statement = self._end()
+        if self._steps:  # it may not be prepared
+            self._names.pop(statement, None)
+        if isinstance(error, psycopg.errors.InvalidSqlStatementName):
+            # psycopg gives all names up after a transaction that failed.
+            self._names.clear()
+            self._left(staged)
+        elif refused is not None:
+            self._ended(staged, refused)
+        else:
+            self._left(Sent(staged, plan, error))
+
+    def _end(self) -> tuple[Staged, Plan, str]:
+        assert self._under_way is not None
+        self.close()
+        ended, self._under_way = self._under_way, None
+        self._session.give_back()
+        return ended
+
+    def close(self) -> None:
+        """Nothing is heard of the commit under way any more."""
+        if self._under_way is not None:
+            self._sockets.remove_reader(self._fd)
+            self._sockets.remove_writer(self._fd)
