@@ -30,6 +30,8 @@ class ReplicasOf:
     def __init__(self, placement: Placement) -> None:
         self._placement = placement
         self._alive = {node.node_id for node in placement.nodes()}
+        if not placement.has_lease:  # others may lead what this one leads
+            self._alive.discard(placement.node_id)
         self._known: dict[tuple[int, ...], tuple[list[int], list[int], list[int]]] = {}
 
     def __call__(self, partition_id: int) -> DescribedReplicas:

@@ -16,6 +16,7 @@ from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
+from application.ports.placement import Placement
 from application.state.commits import MOST_STAGED_BYTES, Commits
 from application.state.min_insync_replicas import MinInsyncReplicas
 from application.state.storage_health import StorageHealth
@@ -26,6 +27,7 @@ from domain.errors import (
     BrokerError,
     InvalidRecord,
     InvalidTimestamp,
+    NotLeaderOrFollower,
     RecordFault,
     RequestTimedOut,
     StorageFailed,
@@ -66,6 +68,7 @@ class ProduceService:
         compression: Compression,
         storage_health: StorageHealth,
         min_insync_replicas: MinInsyncReplicas,
+        placement: Placement,
     ) -> None:
         self._storage_health = storage_health
         self._min_insync_replicas = min_insync_replicas
@@ -76,9 +79,10 @@ class ProduceService:
         self._compression = compression
         #: Time since the last commit in which batches were opened and compressed.
         self._opening_ns = 0
-        storage_health.when_full = self._ask_first
+        self._placement = placement
+        storage_health.when_full = self.ask_first
         if storage_health.is_full:
-            self._ask_first()
+            self.ask_first()
 
     def append(
         self,
@@ -139,10 +143,11 @@ class ProduceService:
         if self._commits.staged_bytes > MOST_STAGED_BYTES:
             raise NotInMemory(self._commits.room())
 
-    def _ask_first(self) -> None:
-        self.append = self._append_if_there_is_room  # type: ignore[method-assign]
+    def ask_first(self) -> None:
+        """The disk is full, or the lease is over: from now on each batch is looked at."""
+        self.append = self._append_if_admitted  # type: ignore[method-assign]
 
-    def _append_if_there_is_room(
+    def _append_if_admitted(
         self,
         partition: Partition,
         records: memoryview | None,
@@ -151,11 +156,16 @@ class ProduceService:
         waits: bool = True,
         acks_all: bool = True,
     ) -> Appended | BrokerError:
-        """In place of `append` while the disk is full: before, it costs nothing."""
-        if not self._storage_health.admits(len(records or b"")):
+        """In place of `append`: before, it costs nothing."""
+        refusal: BrokerError | None = None
+        if not self._placement.has_lease:
+            refusal = NotLeaderOrFollower(message="Another node may lead the partition").as_value()
+        elif not self._storage_health.admits(len(records or b"")):
+            refusal = self._storage_health.refusal()
+        if refusal is not None:
             partition.traffic.appends += 1
             partition.traffic.failed_appends += 1
-            return self._storage_health.refusal()
+            return refusal
         if not self._storage_health.is_full:
             del self.append
         return ProduceService.append(self, partition, records, zstd_allowed, admit, waits, acks_all)

@@ -101,17 +101,16 @@ class Coordinators:
             self.check_here(key)
         except CoordinatorNotAvailable as moving:
             raise CoordinatorLoadInProgress(moving.message) from moving
-        if not self._placement.has_lease:
-            raise CoordinatorLoadInProgress(_MAY_BE_REPLACED)
 
     def check_lease(self) -> None:
-        """For a response that needs no commit. Raises CoordinatorNotAvailable."""
+        """Raises CoordinatorNotAvailable."""
         if not self._placement.has_lease:
             raise CoordinatorNotAvailable(_MAY_BE_REPLACED)
 
     def check_here(self, key: str) -> None:
         """Raises NotCoordinator or CoordinatorNotAvailable."""
         if self.is_here(key):
+            self.check_lease()
             return
         node_id = self.node_id(key)
         if node_id in (NO_LEADER.node_id, self._placement.node_id):

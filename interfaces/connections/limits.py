@@ -95,6 +95,11 @@ class ConnectionLimits:
         """Starts the connection reaper."""
         self._connection_reaper.begin()
 
+    def send_away(self) -> None:
+        """Closes all connections, whose clients may connect again."""
+        for session in list(self.sessions):
+            session.close("no_lease", expected=True)
+
     # ---- unread responses
 
     def close_unread(self) -> None:

@@ -6,7 +6,14 @@ from tests.architecture.repository import ROOT
 
 #: Values and tables, not ports.
 VALUES = {
-    *("__init__.py", "event.py", "events.py", "connection_events.py", "security_events.py"),
+    *(
+        "__init__.py",
+        "event.py",
+        "events.py",
+        "connection_events.py",
+        "security_events.py",
+        "storage_events.py",
+    ),
     "pending.py",
 }
 PORTS = sorted(

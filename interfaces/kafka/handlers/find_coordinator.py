@@ -74,6 +74,8 @@ def _node(key_type: int, key: str, call: Call) -> tuple[int, str, int]:
     broker = call.broker
     of_kind = broker.transactions if key_type == TRANSACTION else broker.groups
     node_id = of_kind.coordinators.node_id(key)
+    if node_id == broker.placement.node_id:
+        of_kind.coordinators.check_lease()
     found = node_of(node_id, call)
     if found is None:
         raise CoordinatorNotAvailable(f"Node {node_id} is not alive.")

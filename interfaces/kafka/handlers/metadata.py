@@ -92,6 +92,7 @@ def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None
         request.include_topic_authorized_operations,
         request.include_cluster_authorized_operations,
         call.identity,
+        call.broker.placement.has_lease,
     )
     revision = call.broker.catalog.revision
     found = cached.get(key)

@@ -10,9 +10,8 @@ from abc import ABC, abstractmethod
 from time import perf_counter_ns
 
 from application.state.commits import Commits
-from application.state.runtime import Done
 from domain.errors import BrokerError, NotLeaderOrFollower, RequestTimedOut, StorageFailed
-from interfaces.kafka.requests.call import Call, Peer
+from interfaces.kafka.requests.call import Call
 from interfaces.kafka.wire.messages.produce import ProduceResponse
 
 
@@ -30,15 +29,13 @@ class DelayedProduce(ABC):
     def _unfinished(self, error: BrokerError) -> ProduceResponse:
         """What was appended has this error; what was refused has its own."""
 
-    def responds_late(self, sent_away: dict[Peer, None]) -> bool:
+    def responds_late(self) -> bool:
         """Responds if its timeout is over. The batches may still be committed, as in Kafka."""
         call = self._call
         if perf_counter_ns() - call.received_ns < self._timeout_ms * 1_000_000:
             return False
-        error: BrokerError = RequestTimedOut()
-        if not call.broker.placement.has_lease:
-            error = NotLeaderOrFollower()
-            sent_away[call.peer] = None
+        has_lease = call.broker.placement.has_lease
+        error = RequestTimedOut() if has_lease else NotLeaderOrFollower()
         try:
             call.respond(self._unfinished(error))
         except Exception as fault:  # of this request alone: it is logged, and its connection ends
@@ -47,16 +44,5 @@ class DelayedProduce(ABC):
 
 
 def respond_to_late(commits: Commits) -> None:
-    """To requests whose timeout is over before their commit; they wait for it no more.
-
-    Without a lease their connections are closed: other brokers may know who leads, and some clients
-    ask only those that they are connected to.
-    """
-    sent_away: dict[Peer, None] = {}
-
-    def has_responded(waiting: Done) -> bool:
-        return isinstance(waiting, DelayedProduce) and waiting.responds_late(sent_away)
-
-    commits.forget(has_responded)
-    for peer in sent_away:
-        peer.close("no_lease", expected=True)
+    """To requests whose timeout is over before their commit; they wait for it no more."""
+    commits.forget(lambda waiting: isinstance(waiting, DelayedProduce) and waiting.responds_late())

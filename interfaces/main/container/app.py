@@ -30,6 +30,7 @@ from interfaces.main.container.admin import make_admin, make_server
 from interfaces.main.container.certificates import Certificates
 from interfaces.main.container.core import Core
 from interfaces.main.container.joining import announce, joining_of
+from interfaces.main.container.lease_watch import LeaseWatch
 from interfaces.main.container.metrics import BrokerMetrics
 from interfaces.main.container.services import make_broker
 from interfaces.main.container.store_upkeep import StoreUpkeep
@@ -248,6 +249,8 @@ class App:
         self._metrics.start_sending(self._scheduler.from_thread, self._events)
         self.broker.background.after_ms(STRAYS_AFTER_MS, self._name_strays)
         StoreUpkeep(self.storage, self.broker, self._events).start()
+        if self.storage.membership is not None:
+            LeaseWatch(self.broker, self._events, self._shared.send_away).start()
 
     def _name_strays(self) -> None:
         strays = stray_partitions(self.storage.log, self._topics, self.broker.catalog)

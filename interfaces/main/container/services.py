@@ -158,7 +158,14 @@ def make_broker(
         log, core.transaction_index, commits, clock, crc32c, core.min_insync_replicas
     )
     produce = ProduceService(
-        log, commits, clock, crc32c, compression, storage_health, core.min_insync_replicas
+        log,
+        commits,
+        clock,
+        crc32c,
+        compression,
+        storage_health,
+        core.min_insync_replicas,
+        core.placement,
     )
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     internal_topics = InternalTopics(core, features)

@@ -23,7 +23,8 @@ from tests.fakes.structs import request_for
 from tests.fakes.two_brokers import TwoBrokers
 
 OTHER = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
-LEADER_NOT_AVAILABLE, NOT_LEADER, NOT_COORDINATOR, FENCED = 5, 6, 16, 74
+LEADER_NOT_AVAILABLE, NOT_LEADER, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR = 5, 6, 15, 16
+FENCED = 74
 
 
 @pytest.fixture
@@ -141,6 +142,48 @@ def test_members_are_sent_to_the_coordinator(kafka: FakeKafka, client: FakeClien
     assert (found.node_id, found.host, found.port) == (2, "192.0.2.2", 9094)
     heartbeat = client.request(request_for("heartbeat", group_id="g", member_id="m"), 4)
     assert heartbeat.error_code == NOT_COORDINATOR
+
+
+def test_without_a_lease_a_broker_names_no_leader_or_coordinator_that_it_is_itself(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    """Another broker may have taken its place, and it does not know."""
+    led, other = kafka.existing(), kafka.topic("other")
+    kafka.placement.move(other.partition_ids[0], Leader(2, 7))
+    coordinate_on(kafka, 1)
+    asked = request_for("find_coordinator", coordinator_keys=["g"])
+    beat = request_for("heartbeat", group_id="g", member_id="m")
+
+    def seen() -> tuple[dict[str, tuple[int, int]], int, int, int]:
+        topics = client.request(request_for("metadata", topics=None), 12).topics
+        leaders = {
+            one.name: (one.partitions[0].error_code, one.partitions[0].leader_id)
+            for one in topics
+            if one.name in (led.name, other.name)
+        }
+        [found] = client.request(asked, 4).coordinators
+        [of_one_key] = [client.request(request_for("find_coordinator", key="g"), 3)]
+        return leaders, found.error_code, of_one_key.error_code, client.request(beat, 4).error_code
+
+    unknown_member, gone = 25, COORDINATOR_NOT_AVAILABLE
+    before = seen()
+    assert before == ({"t": (0, 1), "other": (0, 2)}, 0, 0, unknown_member)
+    kafka.placement.has_lease = False
+    leaderless = {"t": (LEADER_NOT_AVAILABLE, -1), "other": (0, 2)}
+    assert seen() == (leaderless, gone, gone, gone)
+    kafka.placement.has_lease = True
+    assert seen() == before
+
+
+def test_without_a_lease_batches_are_refused_once_each_is_looked_at(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    kafka.broker.messages.produce.ask_first()
+    for has_lease, error in ((False, NOT_LEADER), (True, 0), (False, 0)):
+        kafka.placement.has_lease = has_lease
+        response = client.request(produce(), 9)
+        [[partition]] = [topic.partition_responses for topic in response.responses]
+        assert partition.error_code == error
 
 
 # two brokers
