@@ -38,10 +38,10 @@ def why_refused(clients: Clients, error: KafkaError, topic: str) -> str:
         return f"{missing}: `ottla topic create {topic}` may say why"
     if error.code() == KafkaError._MSG_TIMED_OUT:
         # librdkafka retries storage errors and does not report them.
-        why = clients.newest_error or "; ".join(
-            filter(None, (_LOOK_AT_THE_LOG, _copies_required(clients, topic)))
-        )
-        return f"not acknowledged by {clients.servers} within {clients.timeout_s:g} s: {why}"
+        copies = _copies_required(clients, topic)
+        why = clients.newest_error or "; ".join(filter(None, (_LOOK_AT_THE_LOG, copies)))
+        outcome = f"not acknowledged by {clients.servers} within {clients.timeout_s:g} s"
+        return f"{outcome}{'' if copies else ', and may be written all the same'}: {why}"
     if error.code() == KafkaError.NOT_ENOUGH_REPLICAS:
         return f"refused: {_copies_required(clients, topic) or in_words(error)}"
     facts = [

@@ -23,7 +23,13 @@ from infrastructure.storage.postgresql.server import (
     check_server,
     reason_of,
 )
-from infrastructure.storage.postgresql.tables import FORMAT, check, has_tables, objects_url
+from infrastructure.storage.postgresql.tables import (
+    FORMAT,
+    check,
+    check_may_make,
+    has_tables,
+    objects_url,
+)
 
 #: Of a broker: for commits, reads, and the watch; at times to drop tails, to write objects, and to
 #: read rows of other brokers.
@@ -76,6 +82,8 @@ class Facts(NamedTuple):
     store: StoreFacts | None
     #: None: batches are in the database only.
     bucket: BucketFacts | None
+    #: Why a start could not make a store where there is none.
+    not_made: str | None = None
 
 
 _FACTS = f"""
@@ -113,7 +121,8 @@ def examined(place: str) -> Facts:
             check_server(connection)
             check_own_backends(connection, other)
             facts, store = _server_facts(connection), _store_facts(connection, address)
-            return Facts(facts, store, _bucket_facts(connection, address, store))
+            not_made = None if store is not None else _why_not_made(connection, address)
+            return Facts(facts, store, _bucket_facts(connection, address, store), not_made)
     except psycopg.Error as error:
         # What the server itself refuses has a code.
         is_reached = error.sqlstate is not None
@@ -142,6 +151,14 @@ def _store_facts(connection: Rows, address: Address) -> StoreFacts | None:
     over = [one.node_id for one in found if one.is_fenced or one.is_over]
     alive = [one.node_id for one in found if one.node_id not in over]
     return StoreFacts(format_, FORMAT, alive, over)
+
+
+def _why_not_made(connection: Rows, address: Address) -> str | None:
+    try:
+        check_may_make(connection, address)
+    except StorageUnusable as unusable:
+        return str(unusable)
+    return None
 
 
 def _bucket_facts(

@@ -105,6 +105,12 @@ _MAY_MAKE_TAILS = """
         select bool_and(pg_has_role(relowner, 'USAGE')) from pg_class
         where relnamespace = current_schema()::regnamespace and relname ~ '^ottla_')
 """
+_MAY_MAKE = """
+    select found is not null, case when found is null
+        then has_database_privilege(current_database(), 'CREATE')
+        else has_schema_privilege(found, 'CREATE') end, current_user, current_database()
+    from (select to_regnamespace(quote_ident(%(schema)s))::oid as found) s
+"""
 #: None of them without the others.
 _NAMES = (
     "ottla_rows", "ottla_sessions", "ottla_fences", "ottla_brokers", "ottla_tails", "ottla_runs",
@@ -123,6 +129,18 @@ def has_tables(connection: Rows, address: Address) -> bool:
     return _exists(connection, address, "ottla_store")
 
 
+def check_may_make(connection: Rows, address: Address) -> None:
+    """That there is no store is known. Raises StorageUnusable, and says what is to be granted."""
+    [(schema_is_there, may, role, database)] = connection.execute(
+        _MAY_MAKE, {"schema": address.schema}
+    ).fetchall()
+    if not may:
+        where = f"schema {address.schema}" if schema_is_there else f"database {database}"
+        raise StorageUnusable(
+            f"there is no store, and {role} may not make one: grant create on {where} to {role}"
+        )
+
+
 def make(connection: Rows, address: Address) -> None:
     """Unless there is a store. Raises StorageForeign or StorageUnusable."""
     with connection.transaction():
@@ -133,6 +151,7 @@ def make(connection: Rows, address: Address) -> None:
                     raise StorageForeign(
                         f"schema {address.schema} has {name}, but no ottla_store: it is no store"
                     )
+            check_may_make(connection, address)
             if not _is_known(connection, "to_regnamespace", address.schema):
                 # Its role may be allowed to do so, or only to use one that is there.
                 connection.execute(in_schema(_MAKE_SCHEMA, address))

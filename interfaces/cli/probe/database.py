@@ -28,8 +28,8 @@ def check_database(place: str) -> Iterator[Finding]:
 
 
 def findings(found: Facts) -> Iterator[Finding]:
-    server, store, bucket = found
-    yield _store(store)
+    server, store, bucket, not_made = found
+    yield _store(store) if not_made is None else problem(not_made, "see docs/scale-out.md")
     if bucket is not None:
         yield _objects(bucket)
     yield _synchronous_commit(server)

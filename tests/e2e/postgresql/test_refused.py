@@ -10,6 +10,7 @@ import pytest
 
 from infrastructure.opening import open_storage
 from infrastructure.storage.errors import StorageUnusable
+from infrastructure.storage.postgresql.facts import examined
 from tests.contract.postgres_server import running_postgres
 from tests.e2e.broker_process import PATIENCE_S, command, environment
 from tests.e2e.postgresql.conftest import PASSWORD, StartStored, store_url
@@ -106,8 +107,20 @@ def test_a_newer_format_is_refused(url: str) -> None:
 
 
 def test_a_role_without_rights_is_refused(url: str) -> None:
+    """The doctor says the same: what is to be granted."""
+    schema = schema_of(url)
+    weak = store_url(schema, "weak")
     running_postgres().execute("drop role if exists weak", "create role weak login")
-    assert "permission denied" in why_not(store_url(schema_of(url), "weak"))
+    with_usage = f"create schema {schema}", f"grant usage on schema {schema} to weak"
+    for where, first in (("database postgres", ["select 1"]), (f"schema {schema}", with_usage)):
+        running_postgres().execute(*first)
+        expected = f"there is no store, and weak may not make one: grant create on {where} to weak"
+        assert why_not(weak) == expected
+        assert examined(weak.removeprefix("postgresql://")).not_made == expected
+    running_postgres().execute(f"grant create on schema {schema} to weak")
+    assert examined(weak.removeprefix("postgresql://")).not_made is None
+    open_storage(weak).commit.close()
+    running_postgres().execute("drop owned by weak", "drop role weak")
 
 
 def test_a_role_that_does_not_own_the_tables_is_refused(url: str) -> None:
