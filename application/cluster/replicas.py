@@ -30,7 +30,8 @@ class ReplicasOf:
     def __init__(self, placement: Placement) -> None:
         self._placement = placement
         self._alive = {node.node_id for node in placement.nodes()}
-        if not placement.has_lease:  # others may lead what this one leads
+        self._has_lease = placement.has_lease
+        if not self._has_lease:  # others may lead what this one leads
             self._alive.discard(placement.node_id)
         self._known: dict[tuple[int, ...], tuple[list[int], list[int], list[int]]] = {}
 
@@ -45,4 +46,7 @@ class ReplicasOf:
                 [each for each in replicas if each not in self._alive],
             )
         leader_id = node_id if node_id in self._alive else NO_LEADER.node_id
+        if not self._has_lease and node_id == self._placement.node_id:
+            # It may go on in this epoch, of which clients take no other leader than the first.
+            epoch -= 1
         return DescribedReplicas(leader_id, epoch, *known)

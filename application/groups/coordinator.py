@@ -49,6 +49,9 @@ from domain.groups.classic.sync import SyncRequest
 from domain.groups.consumer.heartbeat_request import Heartbeat
 from domain.groups.group import Group, GroupKind
 
+#: While no timeout may end, due ones are looked at again.
+HELD_MS = 1000
+
 
 class GroupCoordinator:
     def __init__(
@@ -67,6 +70,8 @@ class GroupCoordinator:
     ) -> None:
         self._groups = groups
         self._offsets = offsets
+        self._clock = clock
+        self._is_held = False
         self._deadlines = Deadlines(background, clock, self._due)
         self._decisions = Decisions(groups, clock, log, self._converted)
         self._classic = classic = ClassicProtocol(
@@ -163,7 +168,20 @@ class GroupCoordinator:
 
     def _due(self, group_id: str) -> int | None:
         group: Any = self._groups.find(group_id)
-        return None if group is None else self._timers[group.kind].due(group)
+        if group is None:
+            return None
+        if self._is_held or not self._offsets.has_lease:
+            return self._clock.monotonic_ms() + HELD_MS
+        return self._timers[group.kind].due(group)
+
+    def hold(self) -> None:
+        """No timeout ends until `resume`: no heartbeat is served here, perhaps elsewhere."""
+        self._is_held = True
+
+    def resume(self) -> None:
+        """All sessions start again."""
+        self._is_held = False
+        self.start()
 
     def start(self, group_ids: Callable[[str], bool] = lambda _: True) -> None:
         """Starts all timeouts, also of members that joined before a restart, or another node."""

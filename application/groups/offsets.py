@@ -115,9 +115,17 @@ class Offsets(Aggregates[str, OffsetWrite]):
         self._coordinators.check_copies()
 
     def check_coordinated(self, group_id: str) -> None:
-        """Raises unless this node coordinates the group and has loaded its offsets."""
+        """For requests of clients.
+
+        Raises unless this node coordinates the group and has loaded its offsets.
+        """
         self.check_loaded()
-        self._coordinators.check_here(group_id)
+        self._coordinators.check_to_serve(group_id)
+
+    @property
+    def has_lease(self) -> bool:
+        """Otherwise another node may coordinate the groups of this one."""
+        return self._coordinators.has_lease
 
     def _ensure_groups(self, group_ids: Iterable[str]) -> None:
         for group_id in group_ids:

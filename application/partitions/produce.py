@@ -16,7 +16,7 @@ from application.ports.clock import Clock
 from application.ports.compression import Compression
 from application.ports.log_store import LogStore, NotInMemory
 from application.ports.pending import Pending
-from application.ports.placement import Placement
+from application.state.catalog import Catalog
 from application.state.commits import MOST_STAGED_BYTES, Commits
 from application.state.min_insync_replicas import MinInsyncReplicas
 from application.state.storage_health import StorageHealth
@@ -68,7 +68,7 @@ class ProduceService:
         compression: Compression,
         storage_health: StorageHealth,
         min_insync_replicas: MinInsyncReplicas,
-        placement: Placement,
+        catalog: Catalog,
     ) -> None:
         self._storage_health = storage_health
         self._min_insync_replicas = min_insync_replicas
@@ -79,7 +79,7 @@ class ProduceService:
         self._compression = compression
         #: Time since the last commit in which batches were opened and compressed.
         self._opening_ns = 0
-        self._placement = placement
+        self._catalog = catalog
         storage_health.when_full = self.ask_first
         if storage_health.is_full:
             self.ask_first()
@@ -158,9 +158,11 @@ class ProduceService:
     ) -> Appended | BrokerError:
         """In place of `append`: before, it costs nothing."""
         refusal: BrokerError | None = None
-        if not self._placement.has_lease:
-            refusal = NotLeaderOrFollower(message="Another node may lead the partition").as_value()
-        elif not self._storage_health.admits(len(records or b"")):
+        try:
+            self._catalog.check_lease()
+        except NotLeaderOrFollower as refused:
+            refusal = refused.as_value()
+        if refusal is None and not self._storage_health.admits(len(records or b"")):
             refusal = self._storage_health.refusal()
         if refusal is not None:
             partition.traffic.appends += 1

@@ -31,8 +31,8 @@ STORAGE = {
     "lease_over": Event(
         WARNING,
         "",
-        "The lease has been over for 5 s, as PostgreSQL is not reached: another broker may have "
-        "taken the place of this one, which has sent its clients away.",
+        "The lease has been over for 5 s, as PostgreSQL is not reached, or waits for its standby: "
+        "another broker may have taken the place of this one, which has sent its clients away.",
     ),
     "lease_renewed": Event(INFO, "", "After `lease_over` the broker has its lease again."),
     "commits_repeated": Event(

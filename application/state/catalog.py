@@ -250,7 +250,7 @@ class Catalog:
         return self._placement.has_lease
 
     def check_lease(self) -> None:
-        """For a response that takes records for gone. Raises NotLeaderOrFollower."""
+        """For batches, and a response that takes records for gone. Raises NotLeaderOrFollower."""
         if not self.has_lease:
             raise NotLeaderOrFollower(message="Another node may lead the partition.")
 

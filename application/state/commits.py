@@ -7,7 +7,7 @@
 
 Partitions get the outcome first, then decisions and responses, in order.
 
-A commit in a thread may take long. What is staged meanwhile is bounded (`room`), begins the next
+A commit in a database may take long. What is staged meanwhile is bounded (`room`), begins the next
 commit at once if it is worth it, and may stop waiting for it (`forget`).
 
 Changes during a commit belong to the next one. If a commit fails, they fail too: their offsets

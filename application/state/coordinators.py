@@ -98,19 +98,27 @@ class Coordinators:
         CoordinatorLoadInProgress, which Java repeats, and librdkafka the latter.
         """
         try:
-            self.check_here(key)
+            self.check_to_serve(key)
         except CoordinatorNotAvailable as moving:
             raise CoordinatorLoadInProgress(moving.message) from moving
 
+    @property
+    def has_lease(self) -> bool:
+        return self._placement.has_lease
+
     def check_lease(self) -> None:
         """Raises CoordinatorNotAvailable."""
-        if not self._placement.has_lease:
+        if not self.has_lease:
             raise CoordinatorNotAvailable(_MAY_BE_REPLACED)
+
+    def check_to_serve(self, key: str) -> None:
+        """For requests of clients. Raises NotCoordinator or CoordinatorNotAvailable."""
+        self.check_here(key)
+        self.check_lease()
 
     def check_here(self, key: str) -> None:
         """Raises NotCoordinator or CoordinatorNotAvailable."""
         if self.is_here(key):
-            self.check_lease()
             return
         node_id = self.node_id(key)
         if node_id in (NO_LEADER.node_id, self._placement.node_id):

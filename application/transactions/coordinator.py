@@ -258,9 +258,6 @@ class TransactionCoordinator:
         prepared = decisions.prepare_end(
             before, producer, committed, version, new_producer_id, now_ms
         )
-        if prepared is None:
-            # Another broker may coordinate the next transaction of this producer.
-            self._registry.check_lease()
         after = before if prepared is None else self._ends.end(prepared)
         return self.when_durable(transactional_id, after.next_producer)
 

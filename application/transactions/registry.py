@@ -57,12 +57,8 @@ class TransactionRegistry(Aggregates[str, Change]):
         return self._coordinators.is_here(transactional_id)
 
     def check_here(self, transactional_id: str) -> None:
-        """Raises unless this node coordinates the transactional id."""
-        self._coordinators.check_here(transactional_id)
-
-    def check_lease(self) -> None:
-        """Before a response that needs no commit. Raises CoordinatorNotAvailable."""
-        self._coordinators.check_lease()
+        """For requests of clients: raises unless this node coordinates the transactional id."""
+        self._coordinators.check_to_serve(transactional_id)
 
     def check_copies(self) -> None:
         """Before a change that a client requests. Raises CoordinatorNotAvailable."""

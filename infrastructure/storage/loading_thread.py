@@ -37,12 +37,13 @@ class LoadingThread(Generic[What, Result]):
 
     def put(self, what: What) -> bool:
         """False where there is no thread for it."""
-        if self.closed or not self._started():
+        if self.closed or not self.start():
             return False
         self._queue.put((what,))
         return True
 
-    def _started(self) -> bool:
+    def start(self) -> bool:
+        """Otherwise at its first use. False: there is no further thread."""
         if self._thread is None:
             thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             try:

@@ -97,8 +97,9 @@ class ConnectionLimits:
 
     def send_away(self) -> None:
         """Closes all connections, whose clients may connect again."""
-        for session in list(self.sessions):
-            session.close("no_lease", expected=True)
+        faults = notify_each(list(self.sessions), lambda one: one.close("no_lease", expected=True))
+        if faults:
+            raise faults[0]
 
     # ---- unread responses
 

@@ -160,3 +160,38 @@ def test_without_a_thread_nothing_more_is_committed(
     assert isinstance(failure, StorageFailed) and "restart the broker" in failure.message
     opened.append(2)
     assert opened.commit() is not None
+
+
+def test_a_fault_before_anything_is_sent_ends_the_session(
+    relayed: RelayedPostgres, opened: RelayedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no commit waits for ever."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("of a test")
+
+    monkeypatch.setattr(loop_commits, "statement_of", fail)
+    opened.append(1)
+    failure = opened.commit()
+    assert isinstance(failure, StorageFailed) and "of a test" in failure.message
+    assert opened.callbacks._watched == {}
+    assert opened.storage.commit._session.is_over
+    opened.append(1)
+    assert opened.commit() is not None
+    assert relayed.last_offsets() == [0]
+
+
+def test_a_commit_that_is_left_to_the_thread_has_begun_when_the_loop_sent_it(
+    relayed: RelayedPostgres, in_thread: list[str], opened: RelayedStore
+) -> None:
+    """It takes long from then on."""
+    held, running = held_commit(relayed, opened)
+    session = opened.storage.commit._session
+    began_s = session._began_s
+    relayed.relay.cut()
+    while not in_thread:
+        assert not running.is_over
+    held.release()
+    assert running.outcome() is None
+    assert in_thread == ["Sent"]
+    assert session._began_s == began_s

@@ -181,7 +181,8 @@ class PostgresCommit:
 
     def send_on_loop(self, sockets: Sockets) -> None:
         """Small commits from now on. Those that go to objects wait for a bucket."""
-        if self._object_commits is None:
+        # The thread finds out what became of one without a response: it has to be there.
+        if self._object_commits is None and self._thread is not None and self._thread.start():
             self._loop_commits = LoopCommits(
                 self._session, self._writer, sockets, self._ended, self._leave
             )

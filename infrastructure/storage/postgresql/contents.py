@@ -57,7 +57,7 @@ class Contents:
         #: Reads of rows: they are in memory.
         self.state = MemoryStateStore(self._rows)
         self.cache = LogCache(CACHE_BYTES)
-        #: Changed by the thread that writes, and with what this broker leads.
+        #: Changed with each commit, by the thread or the loop, and with what this broker leads.
         self.runs = Runs()
         self.tails = Tails(self.runs, tail_bytes)
         #: Of each log that has a batch: the offset after the last one.
@@ -275,7 +275,7 @@ class Contents:
         self._changed()
 
     def planned(self, plan: Plan, written_bytes: int) -> None:
-        """What is persisted of runs and tails. For the thread that writes."""
+        """What is persisted of runs and tails. For what has committed it."""
         for partition_id, runs in plan.new_runs.items():
             self.runs.put(partition_id, runs)
         self.tails.add(written_bytes)

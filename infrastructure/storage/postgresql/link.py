@@ -22,7 +22,7 @@ class Link:
 
     def __init__(self, connection: Rows | None = None) -> None:
         self.connection = connection
-        #: Set by its thread before it looks at `ended`, and for as long as it uses the connection.
+        #: Set by what uses the connection, for as long as it does, before it looks at `ended`.
         self.busy = False
         self.ended = threading.Event()
         self._lock = threading.Lock()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -29,8 +30,9 @@ from infrastructure.storage.postgresql.writer import Outcome, Sent, Writer, lead
 
 #: Of batches: they are copied while nothing else runs on the loop.
 MOST_BYTES = 1 << 20
+MOST_ROWS = 1000
 #: Each tail has its own; what compaction or deleting needs comes rarely.
-MOST_STATEMENTS = 16
+MOST_STATEMENTS = 32
 _OK = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
 
 #: With the outcome; or what the thread has to do, instead of it.
@@ -65,25 +67,36 @@ class LoopCommits:
 
     def send(self, staged: Staged) -> bool:
         """False: it is for the thread."""
-        if staged.batch_bytes > MOST_BYTES or leader_rows(staged):
+        if staged.batch_bytes > MOST_BYTES or len(staged.rows) > MOST_ROWS or leader_rows(staged):
             return False
         connection = self._session.take_connection()
         if connection is None:
             return False
-        if connection is not self._connection:
-            self._connection = connection
-            self._names.clear()
-        plan = self._writer.plan_of(staged)
-        statement, parameters = statement_of(staged, plan, self._session.fence())
-        self._steps = self._steps_of(connection, statement, parameters)
-        self._under_way = staged, plan, statement
-        self._fd = connection.pgconn.socket
-        self._sockets.add_reader(self._fd, self._readable)
+        try:
+            plan = self._writer.plan_of(staged)
+            self._begin(connection, staged, plan)
+        except Exception as fault:  # nothing was sent
+            self.close()
+            self._under_way = None
+            self._session.give_back()
+            self._ended(staged, self._session.fail(fault))
+            return True
         try:
             self._send_next(connection.pgconn)
         except Exception as error:  # not only of psycopg: what was sent is not known
             self._fail(error)
         return True
+
+    def _begin(self, connection: Rows, staged: Staged, plan: Plan) -> None:
+        if connection is not self._connection:
+            self._connection = connection
+            self._names.clear()
+        statement, parameters = statement_of(staged, plan, self._session.fence())
+        self._steps = self._steps_of(connection, statement, parameters)
+        self._result = None
+        self._fd = connection.pgconn.socket
+        self._under_way = staged, plan, statement
+        self._sockets.add_reader(self._fd, self._readable)
 
     def _steps_of(
         self, connection: Rows, statement: str, parameters: list[Any]
@@ -110,16 +123,17 @@ class LoopCommits:
             self._sockets.add_writer(self._fd, self._writable)
 
     def _writable(self) -> None:
-        assert self._connection is not None
-        pgconn = self._connection.pgconn
+        if self._under_way is None or self._connection is None:
+            return
         try:
-            if not pgconn.flush():
+            if not self._connection.pgconn.flush():
                 self._sockets.remove_writer(self._fd)
         except Exception as error:
             self._fail(error)
 
     def _readable(self) -> None:
-        assert self._connection is not None
+        if self._under_way is None or self._connection is None:
+            return
         try:
             if not self._is_persisted(self._connection.pgconn):
                 return
@@ -131,29 +145,36 @@ class LoopCommits:
 
     def _is_persisted(self, pgconn: PGconn) -> bool:
         """False: there is more to come."""
-        pgconn.consume_input()
-        while not pgconn.is_busy():
-            result = pgconn.get_result()
-            if result is not None:
-                self._result = result
-                continue
-            found, self._result = self._result, None
-            if found is None or found.status not in _OK:
-                raise psycopg.OperationalError() if found is None else error_from_result(found)
-            if self._steps:
-                self._send_next(pgconn)
-                continue
-            place = found.get_value(0, 0)
-            if place is None:
-                raise psycopg.OperationalError("the session is over")
-            self._session.persisted(bytes(place).decode())
-            return True
+        # The server's last words, and the end: uvloop tells of a connection that has failed once.
+        for _ in range(2):
+            pgconn.consume_input()
+            while not pgconn.is_busy():
+                result = pgconn.get_result()
+                if result is not None:
+                    self._result = result
+                elif self._is_last(pgconn):
+                    return True
         return False
+
+    def _is_last(self, pgconn: PGconn) -> bool:
+        """The statement has ended. False: the next one is sent."""
+        found, self._result = self._result, None
+        if found is None or found.status not in _OK:
+            raise psycopg.OperationalError() if found is None else error_from_result(found)
+        if self._steps:
+            self._send_next(pgconn)
+            return False
+        place = found.get_value(0, 0) if found.ntuples else None
+        if place is None:
+            raise psycopg.OperationalError("the session is over")
+        self._session.persisted(bytes(place).decode())
+        return True
 
     def _fail(self, error: Exception) -> None:
         refused = self._session.refused(error)
+        is_prepared = not self._steps
         staged, plan, statement = self._end()
-        if self._steps:  # it may not be prepared
+        if not is_prepared:
             self._names.pop(statement, None)
         if isinstance(error, psycopg.errors.InvalidSqlStatementName):
             # psycopg gives all names up after a transaction that failed.
@@ -168,11 +189,13 @@ class LoopCommits:
         assert self._under_way is not None
         self.close()
         ended, self._under_way = self._under_way, None
+        self._steps = []
         self._session.give_back()
         return ended
 
     def close(self) -> None:
         """Nothing is heard of the commit under way any more."""
         if self._under_way is not None:
-            self._sockets.remove_reader(self._fd)
-            self._sockets.remove_writer(self._fd)
+            for remove in (self._sockets.remove_reader, self._sockets.remove_writer):
+                with suppress(OSError):  # of a socket that libpq has closed
+                    remove(self._fd)

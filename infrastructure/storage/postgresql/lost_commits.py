@@ -46,7 +46,7 @@ class _Commit(NamedTuple):
 
 
 class LostCommits:
-    """For the thread of commits."""
+    """For what commits: the thread, or the loop while the thread does nothing."""
 
     def __init__(self, contents: Contents, node_id: int) -> None:
         self._contents = contents

@@ -71,7 +71,7 @@ Repeat = Callable[[Rows, Fence, int], str | None]
 
 
 class Session:
-    """For one thread at a time, but for `end` and the numbers."""
+    """For one thread at a time, or the loop, but for `end` and the numbers."""
 
     def __init__(self, server: Server, node_id: int, patience_s: float = PATIENCE_S) -> None:
         self._server = server
@@ -170,7 +170,7 @@ class Session:
         return self._over is not None
 
     def fail(self, fault: Exception) -> StorageFailed:
-        """Of the thread for commits, in a way that is not known: the process should start again."""
+        """Of a commit, in a way that is not known: the process should start again."""
         self._over = StorageFailed(f"A commit ended with {fault!r}; restart the broker")
         self._over.__cause__ = fault
         return self._over
@@ -196,8 +196,9 @@ class Session:
         """None: persisted. A failure: nothing of it is, nor will be, unless `end` was called.
         `sent`: it was sent already, and this came of it.
         """
-        self._problem, self._began_s = sent, time.monotonic()
-        self._link.busy = True
+        self._problem, self._link.busy = sent, True
+        if sent is None:
+            self._began_s = time.monotonic()
         try:
             if sent is not None:
                 self._link.drop()

@@ -51,7 +51,7 @@ def handle(request: AddPartitionsToTxnRequest, call: Call) -> AddPartitionsToTxn
         return _several(request, call)
     transactional_id = request.v3_and_below_transactional_id
     topics = request.v3_and_below_topics
-    call.broker.transactions.coordinators.check_here(transactional_id)
+    call.broker.transactions.coordinators.check_to_serve(transactional_id)
     refused = _refused(topics, call)
     if refused:
         not_attempted = call.code(OperationNotAttempted())

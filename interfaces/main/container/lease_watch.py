@@ -30,13 +30,16 @@ class LeaseWatch:
 
     def _look(self) -> None:
         self.start()
+        groups, produce = self._broker.groups.coordinator, self._broker.messages.produce
         if self._broker.placement.has_lease:
+            if self._over_ms:
+                groups.resume()
             if self._over_ms >= AFTER_MS:
                 self._events.info("lease_renewed")
             self._over_ms = 0
             return
-        if not self._over_ms:
-            self._broker.messages.produce.ask_first()
+        groups.hold()
+        produce.ask_first()
         self._over_ms += CHECK_MS
         if self._over_ms == AFTER_MS:
             self._events.warning("lease_over")

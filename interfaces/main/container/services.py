@@ -165,7 +165,7 @@ def make_broker(
         compression,
         storage_health,
         core.min_insync_replicas,
-        core.placement,
+        catalog,
     )
     list_offsets = ListOffsetsService(catalog, log, compression, background, storage_health)
     internal_topics = InternalTopics(core, features)

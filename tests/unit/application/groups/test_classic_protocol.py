@@ -126,6 +126,24 @@ def test_a_response_is_sent_with_the_commit_of_its_changes(fake: FakeBroker) -> 
     assert service(fake).heartbeat("g", leader, None, 1) is None
 
 
+def test_no_session_ends_while_the_broker_has_no_lease(fake: FakeBroker) -> None:
+    """No heartbeat is served, and the members may have another coordinator."""
+    member_id, coordinator = joined(fake), service(fake)
+    fake.placement.has_lease = False
+    fake.scheduler.advance(35_000)
+    with pytest.raises(CoordinatorNotAvailable):
+        coordinator.heartbeat("g", member_id, None, 1)
+    coordinator.hold()
+    fake.placement.has_lease = True
+    fake.scheduler.advance(10_000)
+    coordinator.resume()
+    fake.scheduler.advance(9999)
+    assert coordinator.heartbeat("g", member_id, None, 1) is None
+    fake.scheduler.advance(10_000)
+    with pytest.raises(UnknownMemberId):
+        coordinator.heartbeat("g", member_id, None, 1)
+
+
 def test_a_failed_commit_fails_pending_requests_and_restores_the_group(fake: FakeBroker) -> None:
     member_id = stable(fake)
     fake.commit.hold()

@@ -111,6 +111,20 @@ def test_a_heartbeat_renews_the_session(broker: FakeBroker) -> None:
     assert not group_of(broker).is_empty
 
 
+def test_no_session_ends_while_the_broker_has_no_lease(broker: FakeBroker) -> None:
+    """No heartbeat is served, and the members may have another coordinator."""
+    beat(broker, "m", 0)
+    broker.placement.has_lease = False
+    broker.scheduler.advance(3 * SESSION_MS)
+    with pytest.raises(CoordinatorNotAvailable):
+        send(broker, "m", 1)
+    broker.broker.groups.coordinator.hold()
+    broker.placement.has_lease = True
+    broker.scheduler.advance(SESSION_MS)
+    broker.broker.groups.coordinator.resume()
+    check_session_ends(broker)
+
+
 def test_a_group_can_have_its_own_session_timeout_and_heartbeat_interval(
     broker: FakeBroker,
 ) -> None:

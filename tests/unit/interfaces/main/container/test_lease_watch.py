@@ -73,3 +73,23 @@ def test_batches_are_refused_from_the_first_look_on(watched: Watched) -> None:
     assert watched.outcome() == NOT_LEADER
     watched.fake.placement.has_lease = True
     assert watched.outcome() == "Appended"
+
+
+def test_batches_are_refused_again_after_a_lease_that_no_look_has_seen(watched: Watched) -> None:
+    watched.fake.placement.has_lease = False
+    watched.pass_by(CHECK_MS)
+    watched.fake.placement.has_lease = True
+    assert watched.outcome() == "Appended"
+    watched.fake.placement.has_lease = False
+    watched.pass_by(CHECK_MS)
+    assert watched.outcome() == NOT_LEADER
+
+
+def test_sessions_of_members_start_again_when_the_lease_is_back(watched: Watched) -> None:
+    coordinator = watched.fake.broker.groups.coordinator
+    watched.fake.placement.has_lease = False
+    watched.pass_by(CHECK_MS)
+    assert coordinator._is_held
+    watched.fake.placement.has_lease = True
+    watched.pass_by(CHECK_MS)
+    assert not coordinator._is_held
