@@ -203,7 +203,7 @@ class Session:
             if sent is not None:
                 self._link.drop()
             limit_s = self._patience_s if patience_s is None else patience_s
-            return self._commit(change, limit_s, is_open=sent is not None)
+            return self._commit(change, limit_s, sent is not None)
         finally:
             self._link.busy = False
 
