@@ -92,11 +92,11 @@ def test_the_next_leader_knows_what_the_one_before_has_removed(cluster: JoinedBr
     assert first.commit() is None
     added(second, key(1), key(2), key(3, 8))
     first.run_until(lambda: len(known(first)) == 3)
+    leads: list[list[bytes]] = []
+    second.storage.state.follow("leaders", lambda _: leads.append(known(second)))
     change(first, key(1), value=None)
     first.lead(PARTITION, 2, epoch=2)
     assert first.commit() is None
-    leads: list[list[bytes]] = []
-    second.storage.state.follow("leaders", lambda _: leads.append(known(second)))
     second.run_until(lambda: leads)
     assert leads[-1] == [key(2), key(3, 8)]
 
