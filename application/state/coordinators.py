@@ -98,23 +98,28 @@ class Coordinators:
         CoordinatorLoadInProgress, which Java repeats, and librdkafka the latter.
         """
         try:
-            self.check_to_serve(key)
+            self.check_here(key)
         except CoordinatorNotAvailable as moving:
             raise CoordinatorLoadInProgress(moving.message) from moving
+        if not self.has_lease:
+            raise CoordinatorLoadInProgress(_MAY_BE_REPLACED)
 
     @property
     def has_lease(self) -> bool:
+        """Otherwise another broker may have taken the place of this one."""
         return self._placement.has_lease
 
     def check_lease(self) -> None:
-        """Raises CoordinatorNotAvailable."""
+        """Before this node is named as coordinator. Raises CoordinatorNotAvailable."""
         if not self.has_lease:
             raise CoordinatorNotAvailable(_MAY_BE_REPLACED)
 
     def check_to_serve(self, key: str) -> None:
         """For requests of clients. Raises NotCoordinator or CoordinatorNotAvailable."""
         self.check_here(key)
-        self.check_lease()
+        if not self.has_lease:
+            # KafkaJS would send a heartbeat here again after CoordinatorNotAvailable.
+            raise NotCoordinator(_MAY_BE_REPLACED)
 
     def check_here(self, key: str) -> None:
         """Raises NotCoordinator or CoordinatorNotAvailable."""

@@ -15,6 +15,7 @@ from domain.errors import (
     InconsistentGroupProtocol,
     InvalidGroupId,
     InvalidSessionTimeout,
+    NotCoordinator,
     UnknownMemberId,
 )
 from domain.groups.classic import rebalance
@@ -131,7 +132,7 @@ def test_no_session_ends_while_the_broker_has_no_lease(fake: FakeBroker) -> None
     member_id, coordinator = joined(fake), service(fake)
     fake.placement.has_lease = False
     fake.scheduler.advance(35_000)
-    with pytest.raises(CoordinatorNotAvailable):
+    with pytest.raises(NotCoordinator):
         coordinator.heartbeat("g", member_id, None, 1)
     coordinator.hold()
     fake.placement.has_lease = True

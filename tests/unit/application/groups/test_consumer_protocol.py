@@ -6,7 +6,7 @@ import pytest
 
 from application.ports.pending import Pending
 from application.topics.create import NewTopic
-from domain.errors import CoordinatorNotAvailable, GroupIdNotFound, UnknownMemberId
+from domain.errors import CoordinatorNotAvailable, GroupIdNotFound, NotCoordinator, UnknownMemberId
 from domain.groups.classic.group import ClassicGroup
 from domain.groups.consumer.group import ConsumerGroup
 from domain.groups.consumer.heartbeat import HeartbeatResult
@@ -116,7 +116,7 @@ def test_no_session_ends_while_the_broker_has_no_lease(broker: FakeBroker) -> No
     beat(broker, "m", 0)
     broker.placement.has_lease = False
     broker.scheduler.advance(3 * SESSION_MS)
-    with pytest.raises(CoordinatorNotAvailable):
+    with pytest.raises(NotCoordinator):
         send(broker, "m", 1)
     broker.broker.groups.coordinator.hold()
     broker.placement.has_lease = True

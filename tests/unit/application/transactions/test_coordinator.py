@@ -12,6 +12,7 @@ from domain.errors import (
     InvalidProducerIdMapping,
     InvalidTransactionTimeout,
     InvalidTxnState,
+    NotCoordinator,
     NotEnoughReplicas,
     OutOfOrderSequence,
     ProducerFenced,
@@ -83,7 +84,7 @@ def test_a_retry_of_the_end_is_refused_when_another_broker_may_coordinate(
     producer.sent()
     assert producer.ended(version=TV_0) == producer.ended(version=TV_0) == (0, 0)
     fake.placement.has_lease = False
-    with pytest.raises(CoordinatorNotAvailable):
+    with pytest.raises(NotCoordinator):
         producer.end(version=TV_0)
 
 

@@ -170,7 +170,7 @@ def test_without_a_lease_a_broker_names_no_leader_or_coordinator_that_it_is_itse
     assert before == ({"t": (0, 1), "other": (0, 2)}, 0, 0, unknown_member)
     kafka.placement.has_lease = False
     leaderless = {"t": (LEADER_NOT_AVAILABLE, -1), "other": (0, 2)}
-    assert seen() == (leaderless, gone, gone, gone)
+    assert seen() == (leaderless, gone, gone, NOT_COORDINATOR)
     kafka.placement.has_lease = True
     assert seen() == before
 
