@@ -128,7 +128,7 @@ class LoopCommits:
         try:
             if not self._connection.pgconn.flush():
                 self._sockets.remove_writer(self._fd)
-        except Exception as error:
+        except Exception as error:  # as in `send`
             self._fail(error)
 
     def _readable(self) -> None:
@@ -137,7 +137,7 @@ class LoopCommits:
         try:
             if not self._is_persisted(self._connection.pgconn):
                 return
-        except Exception as error:
+        except Exception as error:  # as in `send`
             self._fail(error)
             return
         staged, plan, _ = self._end()
@@ -171,6 +171,7 @@ class LoopCommits:
         return True
 
     def _fail(self, error: Exception) -> None:
+        """Whatever it is, the commit ends, or the thread has it: none waits for ever."""
         refused = self._session.refused(error)
         is_prepared = not self._steps
         staged, plan, statement = self._end()

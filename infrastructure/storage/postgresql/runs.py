@@ -37,9 +37,8 @@ class Span(NamedTuple):
 class Runs:
     """Of all logs that this broker leads.
 
-    The thread that writes changes them, and the loop with what the broker gains and loses; any
-    thread reads them. A log is changed by one of them at a time: what is gained or lost is not
-    written to.
+    What commits changes them, and the loop with what the broker gains and loses; any thread reads
+    them. A log is changed by one of them at a time: what is gained or lost is not written to.
     """
 
     __slots__ = ("_count", "_lock", "_of")

@@ -106,7 +106,7 @@ def _tail(row: TailRow) -> _Tail:
 
 
 class Tails:
-    """Changed by the thread that writes; by the loop, which gains partitions and forgets tails; and
+    """Changed by what commits; by the loop, which gains partitions and forgets tails; and
     by the thread that drops them, which counts again what other brokers have freed.
 
     The lock is for what changes several of the attributes, or depends on several.

@@ -1,6 +1,6 @@
 """DelayedProduce: a produce request that waits for its commit, at most for its timeout.
 
-Only a store that commits in a thread lets anything else happen meanwhile. The broker looks at what
+Only a commit to a database lets anything else happen meanwhile. The broker looks at what
 waits while a commit takes long, so that a request costs nothing for it otherwise.
 """
 
