@@ -93,6 +93,12 @@ REQUESTS = {
         "throttle_ms status errors error_codes refused message",
         "One request (`log.requests`); a warning if it failed or took `log.requests.slow.ms`.",
     ),
+    "requests_not_logged": Event(
+        WARNING,
+        "peer requests",
+        "Failed or slow requests of a host, beyond 100 in a second. Metrics count them; "
+        "`log.requests=all` logs each one.",
+    ),
     "request_failed": Event(
         ERROR,
         f"api version correlation_id connection_id {_ABOUT} error traceback software peer "

@@ -110,7 +110,10 @@ class Coordinators:
         return self._placement.has_lease
 
     def check_lease(self) -> None:
-        """Before this node is named as coordinator. Raises CoordinatorNotAvailable."""
+        """Before this node is named as coordinator, or lists all that it coordinates.
+
+        Raises CoordinatorNotAvailable.
+        """
         if not self.has_lease:
             raise CoordinatorNotAvailable(_MAY_BE_REPLACED)
 

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 
 from application.ports.event_log import EventLog
 from application.ports.request_log import RequestRecord
 
 NOBODY_IS_SO_SLOW_NS = 1 << 63
+#: Of failed and slow requests of one host. Some clients repeat a failed request without a pause.
+LINES_A_SECOND = 100
+SECOND_NS = 1_000_000_000
 
 
 class StructuredRequestLog:
     """`mode` is the setting log.requests; `sample` applies to successful, fast requests only."""
 
-    __slots__ = ("_countdown", "_log", "_mode", "_sample", "quick_ns", "slow_ns")
+    __slots__ = (
+        *("_countdown", "_log", "_mode", "_sample", "quick_ns", "slow_ns"),
+        *("_second", "_troubled"),
+    )
 
     def __init__(self, log: EventLog, mode: str, slow_ms: int, sample: int) -> None:
         self._log = log
         self._mode = mode
         self._sample = sample
         self._countdown = 1
+        self._second = 0
+        #: In this second, by host.
+        self._troubled: Counter[str] = Counter()
         self.slow_ns = slow_ms * 1_000_000
         self.quick_ns = {"all": 0, "slow": self.slow_ns}.get(mode, NOBODY_IS_SO_SLOW_NS)
 
@@ -43,6 +53,8 @@ class StructuredRequestLog:
         sent = datetime.fromtimestamp(record.sent_ms / 1000, UTC)
         total_ns = record.sent_ns - record.received_ns
         troubled = record.error_codes or record.elapsed_ns >= self.slow_ns
+        if troubled and self._mode != "all" and self._are_too_many(client.peer, record.sent_ns):
+            return
         subject: dict[str, object] = (
             {} if record.log_subject is None else dict((record.log_subject,))
         )
@@ -73,3 +85,15 @@ class StructuredRequestLog:
             errors=list(record.error_names),
             error_codes=list(record.error_codes),
         )
+
+    def _are_too_many(self, peer: str, now_ns: int) -> bool:
+        if now_ns // SECOND_NS != self._second:
+            self._second = now_ns // SECOND_NS
+            counted, self._troubled = self._troubled, Counter()
+            for host, count in counted.items():
+                if count > LINES_A_SECOND:
+                    left_out = count - LINES_A_SECOND
+                    self._log.warning("requests_not_logged", peer=host, requests=left_out)
+        host = peer.rpartition(":")[0]
+        self._troubled[host] += 1
+        return self._troubled[host] > LINES_A_SECOND

@@ -12,7 +12,12 @@ from domain.topics.topic import OFFSETS_TOPIC
 from interfaces.cli.client import Clients
 from interfaces.cli.cluster_moves import placed_of
 from interfaces.cli.cluster_plan import Place, Placed, leaders, preferred_leaders
-from interfaces.cli.cluster_requests import leader_epochs, registered_brokers, unregister_broker
+from interfaces.cli.cluster_requests import (
+    WHY_FENCED,
+    leader_epochs,
+    registered_brokers,
+    unregister_broker,
+)
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.internal_topics import InternalTopics
 from interfaces.cli.output import show, table
@@ -87,7 +92,7 @@ def _described(clients: Clients, admin: AdminClient, in_full: bool) -> dict[str,
             )
         ],
         "problems": [
-            *(f"broker {one.id} is fenced: it is not alive" for one in brokers if one.fenced),
+            *(f"broker {one.id} is fenced: {WHY_FENCED}" for one in brokers if one.fenced),
             *missing_brokers(placed, {one.id for one in brokers}),
             *leader_problems(placed, in_full),
         ],

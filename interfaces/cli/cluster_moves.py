@@ -71,11 +71,14 @@ def _executed(
 ) -> str:
     """Reassigns, then elects preferred leaders among `alive`. Returns how many."""
     is_dry, internal = parsed.dry_run, InternalTopics(parsed.internal)
+    deadline = time.monotonic() + clients.timeout_s
+    if plan and not is_dry:
+        check_no_refusals(reassign(clients, plan))
     for (name, index), after in plan.items():
         if not internal.folds(name, "reassigned"):
             print(f"{name}-{index}: {_ids(placed[name, index].replicas)} -> {_ids(after)}")
     if not is_dry:
-        _move(clients, plan, time.monotonic() + clients.timeout_s)
+        _wait(clients, plan, deadline)
         placed = placed_of(clients.metadata(clients.admin()))
     elections = _elections(placed, plan, alive)
     if elections and not is_dry:
@@ -127,10 +130,9 @@ def _elections(
     return found
 
 
-def _move(clients: Clients, plan: Plan, deadline: float) -> None:
+def _wait(clients: Clients, plan: Plan, deadline: float) -> None:
     if not plan:
         return
-    check_no_refusals(reassign(clients, plan))
     while left := [place for place in reassignments(clients) if place in plan]:
         if time.monotonic() >= deadline:
             names = [f"{name}-{index}" for name, index in left[:_NAMED]]

@@ -18,6 +18,7 @@ _DESCRIBE_CLUSTER, _UNREGISTER_BROKER = 60, 64
 #: The first that has fenced brokers (KIP-1073, Kafka 4.0).
 _WITH_FENCED = 2
 _ELECTION_NOT_NEEDED = 84
+WHY_FENCED = "it is not alive, or cut off from the cluster"
 #: Of Metadata: the first that has leader epochs (KIP-320, Kafka 2.1).
 _WITH_EPOCHS = 7
 #: Of the timeout, for the broker: its response takes time.

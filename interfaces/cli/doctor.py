@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from domain.configs.passwords import without_password
 from interfaces.cli.client import Clients
+from interfaces.cli.cluster_requests import WHY_FENCED, registered_brokers
 from interfaces.cli.failures import CommandFailed, UsageError
 from interfaces.cli.output import show
 from interfaces.cli.probe.checks import checked
@@ -62,7 +63,23 @@ def _findings(clients: Clients) -> Iterator[Finding]:
             yield finding
         some_work |= not problems
     if some_work:
+        yield from _fenced(clients)
         yield _with_librdkafka(clients)
+
+
+def _fenced(clients: Clients) -> Iterator[Finding]:
+    """As the first broker that responds knows: itself too, while it is cut off."""
+    try:
+        with clients.wire("the brokers") as client:
+            brokers = registered_brokers(client)
+    except CommandFailed:  # an older Kafka; what does not work is found without it
+        return
+    for one in brokers:
+        if one.is_fenced:
+            yield problem(
+                f"broker {one.broker_id} is fenced: {WHY_FENCED}; it leads no partition",
+                "see its log, and run `ottla doctor --storage URL` where it runs",
+            )
 
 
 def _with_librdkafka(clients: Clients) -> Finding:

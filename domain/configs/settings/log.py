@@ -13,7 +13,7 @@ class LogSettings:
         STRING,
         "errors",
         "Which requests are logged: all, slow (and failed) ones, failed ones (errors), or none "
-        "(off).",
+        "(off). Of failed and slow ones 100 a second for each host; with all, each one.",
         choices=("all", "slow", "errors", "off"),
     )
     log_requests_sample: int = setting(

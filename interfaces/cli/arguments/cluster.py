@@ -21,10 +21,10 @@ def add(commands: Commands) -> None:
         "id, brokers, and what is wrong with leaders",
         "LEADERS: the partitions that a broker leads; PREFERRED: those that it should lead, as the "
         "first one of their replicas; MAX-EPOCH: the highest leader epoch of those that it leads "
-        "(`ottla topic describe` has each). FENCED: it is not alive, and leads nothing (Ottla, and "
-        "Kafka from 4.0 on). With --sessions or --admin there are STATE, SESSION-ID and LEASE-MS, "
-        "which Kafka's protocol does not have: of the brokers as one of them knows them (REST, "
-        "/brokers). `ottla cluster info` is the same.",
+        "(`ottla topic describe` has each). FENCED: it is not alive, or cut off, and leads nothing "
+        "(Ottla, and Kafka from 4.0 on). With --sessions or --admin there are STATE, SESSION-ID "
+        "and LEASE-MS, which Kafka's protocol does not have: of the brokers as one of them knows "
+        "them (REST, /brokers). `ottla cluster info` is the same.",
         aliases=("info",),
     )
     _add_internal(describe)

@@ -1,7 +1,8 @@
 """DescribeCluster (key 60), versions 0-2.
 
 1  endpoint type: brokers (1); a broker's listener refuses controllers (2) (KIP-919)
-2  fenced brokers: those that share the store and are not alive now (KIP-1073)
+2  fenced brokers (KIP-1073): those that share the store and are not alive now, and this one while
+   its lease is over
 """
 
 from __future__ import annotations
@@ -28,17 +29,22 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
         )
     if request.endpoint_type != BROKERS:
         raise UnsupportedEndpointType(f"Unsupported endpoint type {request.endpoint_type}")
+    placement = call.broker.placement
     fenced = call.broker.cluster.fenced_nodes() if request.include_fenced_brokers else ()
+    is_cut_off = request.include_fenced_brokers and not placement.has_lease
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=call.broker.cluster_id,
-        controller_id=call.broker.placement.controller_id,
+        controller_id=placement.controller_id,
         brokers=[
             DescribeClusterBroker(
                 broker_id=node.node_id, host=host, port=port, rack=node.rack, is_fenced=is_fenced
             )
             for node, (host, port), is_fenced in (
-                *((*one, False) for one in nodes_for(call)),
+                *(
+                    (node, address, is_cut_off and node.node_id == placement.node_id)
+                    for node, address in nodes_for(call)
+                ),
                 *((*one, True) for one in addressed(fenced, call)),
             )
         ],

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from tests.contract.postgres_server import running_postgres
+from tests.e2e.admin.cli.conftest import Ottla
 from tests.e2e.broker_process import wait_until
 from tests.e2e.cluster.brokers import SETTINGS, Brokers, new_schema, store_of
 from tests.e2e.conftest import EXTERNAL
@@ -89,3 +90,5 @@ def test_clients_are_sent_to_the_next_coordinator_and_leader(cluster: CutOff) ->
         wait_until(lambda: '"event":"lease_over"' in brokers[1].log())
         assert brokers.seen_by(1, TOPIC).leaders(TOPIC) == [2]
         assert 1 not in brokers.seen_by(1, OFFSETS).leaders(OFFSETS)
+        found = Ottla(brokers[1].bootstrap).run("doctor", code=1).out
+        assert "problem  broker 1 is fenced: it is not alive, or cut off from the cluster" in found

@@ -172,7 +172,7 @@ def test_a_killed_broker_is_fenced_and_its_partitions_move(cluster: Cluster) -> 
     assert cluster.sessions_of("ALIVE", "FENCED")[2] == ("FENCED", None)
     wait_until(lambda: cluster.column("leaders") == {1: sum(led.values()), 2: 0})
     text = cluster.cli.run("cluster", "describe").out
-    assert "PROBLEM  broker 2 is fenced: it is not alive" in text
+    assert "PROBLEM  broker 2 is fenced: it is not alive, or cut off from the cluster" in text
     assert "is led by 1, not by 2" in text
     assert text == cluster.cli.run("cluster", "describe", "--internal").out
     assert (
@@ -208,7 +208,7 @@ def test_a_broker_that_hangs_is_described(cluster: Cluster) -> None:
     wait_until(lambda: described()["brokers"][0]["state"] == "FENCED")
     found = described()
     assert [(one["id"], one["fenced"]) for one in found["brokers"]] == [(1, True), (2, False)]
-    assert "broker 1 is fenced: it is not alive" in found["problems"]
+    assert "broker 1 is fenced: it is not alive, or cut off from the cluster" in found["problems"]
 
 
 @pytest.mark.skipif(bool(EXTERNAL), reason="starts brokers of its own")

@@ -111,3 +111,29 @@ def test_a_fetch_that_waited_for_data_is_no_warning() -> None:
 def test_fields_that_do_not_apply_are_left_out() -> None:
     written = line(record()._replace(topics=0, log_subject=("group", "g")))
     assert written["group"] == "g" and "topics" not in written
+
+
+SECOND = 1000 * MS
+
+
+def lines_of(mode: str, sent: list[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Of failed requests, by peer and time."""
+    stream = io.BytesIO()
+    log = request_log(mode, stream=stream)
+    for peer, sent_ns in sent:
+        failed = record(errors={3: "UNKNOWN_TOPIC_OR_PARTITION"})
+        failed.client.peer = peer
+        log.write(failed._replace(sent_ns=sent_ns))
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_host_that_repeats_failed_requests_gets_100_lines_a_second() -> None:
+    flood = [("10.0.0.1:5", SECOND), ("10.0.0.1:6", SECOND + 1)] * 75
+    sent = [*flood, ("10.0.0.2:5", SECOND), ("10.0.0.1:5", 2 * SECOND)]
+    written = lines_of("errors", sent)
+    assert [one["event"] for one in written] == [
+        *["request"] * 101, "requests_not_logged", "request",
+    ]  # fmt: skip
+    assert [one["peer"] for one in written[-3:]] == ["10.0.0.2:5", "10.0.0.1", "10.0.0.1:5"]
+    assert written[-2]["requests"] == 50
+    assert len(lines_of("all", sent)) == len(sent)

@@ -135,10 +135,18 @@ class Asked(Clients):
         return DescribeClusterResponse(brokers=brokers)
 
 
+FENCED = "broker 2 is fenced: it is not alive, or cut off from the cluster"
+
+
 @pytest.mark.parametrize(
     ("versions", "listed", "problem", "why"),
     [
-        ({60: 2}, [1, 2], "broker 2 is fenced: it is not alive", "no response within the timeout"),
+        (
+            {60: 2},
+            [1, 2],
+            FENCED,
+            "no response within the timeout",
+        ),
         ({60: 0}, [1], "broker 2 leads 1 partition, but is not listed", "no response within"),
         (
             {},

@@ -12,6 +12,7 @@ import pytest
 from interfaces.cli import cluster_moves
 from interfaces.cli.cluster_moves import balance, drain
 from interfaces.cli.cluster_plan import Place, Placed, Plan
+from interfaces.cli.failures import CommandFailed
 
 
 class Cluster:
@@ -65,6 +66,15 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 def options(**more: Any) -> argparse.Namespace:
     return argparse.Namespace(**{"internal": False, "dry_run": False, "node": 2, **more})
+
+
+def test_a_reassignment_that_is_refused_is_not_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster_moves, "reassign", lambda *_: {("orders", 2): "no controller"})
+    with pytest.raises(CommandFailed, match="orders-2: no controller"):
+        drain(options(remove=False))
+    assert capsys.readouterr().out == ""
 
 
 def test_moved_partitions_of_internal_topics_have_one_line(

@@ -175,6 +175,29 @@ def test_without_a_lease_a_broker_names_no_leader_or_coordinator_that_it_is_itse
     assert seen() == before
 
 
+def test_without_a_lease_a_broker_lists_nothing_that_it_coordinates(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    coordinate_on(kafka, 1)
+    for has_lease, error in ((True, 0), (False, COORDINATOR_NOT_AVAILABLE)):
+        kafka.placement.has_lease = has_lease
+        assert client.request(request_for("list_groups"), 5).error_code == error
+        assert client.request(request_for("list_transactions"), 2).error_code == error
+
+
+def test_without_a_lease_a_broker_describes_itself_as_fenced(
+    kafka: FakeKafka, client: FakeClient
+) -> None:
+    def fenced(*, with_fenced: bool) -> list[tuple[int, bool]]:
+        asked = request_for("describe_cluster", endpoint_type=1, include_fenced_brokers=with_fenced)
+        return [(one.broker_id, one.is_fenced) for one in client.request(asked, 2).brokers]
+
+    assert fenced(with_fenced=True) == [(1, False), (2, False)]
+    kafka.placement.has_lease = False
+    assert fenced(with_fenced=True) == [(1, True), (2, False)]
+    assert fenced(with_fenced=False) == [(1, False), (2, False)]
+
+
 def test_without_a_lease_batches_are_refused_once_each_is_looked_at(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
