@@ -10,7 +10,7 @@ from application.ports.membership import Membership
 from application.ports.pending import Pending
 from application.ports.placement import Placement
 from application.state.commits import Commits
-from domain.cluster.nodes import BrokerRegistration, BrokerState, Node
+from domain.cluster.nodes import NO_LEADER, BrokerRegistration, BrokerState, Node, ids_of
 from domain.cluster_errors import BrokerIdNotRegistered
 from domain.errors import InvalidRequest, StorageFailed
 
@@ -31,9 +31,18 @@ class ClusterService:
         self._cluster_changes = cluster_changes
         self._membership = membership
 
+    @property
+    def controller_id(self) -> int:
+        """To which clients send changes: while the lease of this broker is over, another one."""
+        placement = self._placement
+        if placement.has_lease:
+            return placement.controller_id
+        others = ids_of(placement.nodes()) - {placement.node_id}
+        return min(others, default=NO_LEADER.node_id)
+
     def caught_up(self) -> tuple[int, int]:
         """The only voter, and the time: its metadata is always up to date."""
-        return self._placement.controller_id, self._clock.now_ms()
+        return self.controller_id, self._clock.now_ms()
 
     def brokers(self) -> Sequence[BrokerRegistration]:
         """All registered ones, by node id."""

@@ -35,7 +35,7 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=call.broker.cluster_id,
-        controller_id=placement.controller_id,
+        controller_id=call.broker.cluster.controller_id,
         brokers=[
             DescribeClusterBroker(
                 broker_id=node.node_id, host=host, port=port, rack=node.rack, is_fenced=is_fenced

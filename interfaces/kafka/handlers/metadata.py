@@ -133,7 +133,7 @@ def _response(
             for node, (host, port) in nodes_for(call)
         ],
         cluster_id=call.broker.cluster_id,
-        controller_id=placement.controller_id,
+        controller_id=call.broker.cluster.controller_id,
         topics=[
             _topic(topic, request, replicas_of, call)
             if isinstance(topic, Topic)

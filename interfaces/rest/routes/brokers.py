@@ -29,7 +29,7 @@ class ClusterRoutes(ShortRoutes):
 
     @property
     def _controller_id(self) -> int:
-        return self._broker.placement.controller_id
+        return self._broker.cluster.controller_id
 
     def _body(self, request: Request) -> dict[str, Any]:
         return body(ClusterBody, self._urls(request), node_id=self._controller_id)
@@ -64,7 +64,7 @@ class BrokerRoutes(Routes):
             host=host,
             port=port,
             rack=node.rack,
-            is_controller=node.node_id == self._broker.placement.controller_id,
+            is_controller=node.node_id == self._broker.cluster.controller_id,
             is_fenced=one.is_fenced,
             **state_of(one, self._broker.cluster.lease_left_s(node.node_id)),
             software_version=self._admin.version if is_this else one.software or None,

@@ -149,7 +149,7 @@ class ConsoleDataRoutes(ShortRoutes):
                 "rack": one.node.rack,
                 "version": one.software,
                 **state_of(one, cluster.lease_left_s(one.node.node_id)),
-                "is_controller": one.node.node_id == placement.controller_id,
+                "is_controller": one.node.node_id == cluster.controller_id,
                 "partitions_led": led[one.node.node_id],
             }
             for one in cluster.brokers()

@@ -185,17 +185,20 @@ def test_without_a_lease_a_broker_lists_nothing_that_it_coordinates(
         assert client.request(request_for("list_transactions"), 2).error_code == error
 
 
-def test_without_a_lease_a_broker_describes_itself_as_fenced(
+def test_without_a_lease_a_broker_is_fenced_and_not_the_controller(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
-    def fenced(*, with_fenced: bool) -> list[tuple[int, bool]]:
+    def seen(*, with_fenced: bool) -> tuple[int, int, list[tuple[int, bool]]]:
         asked = request_for("describe_cluster", endpoint_type=1, include_fenced_brokers=with_fenced)
-        return [(one.broker_id, one.is_fenced) for one in client.request(asked, 2).brokers]
+        cluster = client.request(asked, 2)
+        metadata = client.request(request_for("metadata", topics=None), 12)
+        brokers = [(one.broker_id, one.is_fenced) for one in cluster.brokers]
+        return cluster.controller_id, metadata.controller_id, brokers
 
-    assert fenced(with_fenced=True) == [(1, False), (2, False)]
+    assert seen(with_fenced=True) == (1, 1, [(1, False), (2, False)])
     kafka.placement.has_lease = False
-    assert fenced(with_fenced=True) == [(1, True), (2, False)]
-    assert fenced(with_fenced=False) == [(1, False), (2, False)]
+    assert seen(with_fenced=True) == (2, 2, [(1, True), (2, False)])
+    assert seen(with_fenced=False) == (2, 2, [(1, False), (2, False)])
 
 
 def test_without_a_lease_batches_are_refused_once_each_is_looked_at(
