@@ -116,7 +116,8 @@ def test_a_lost_response_to_a_write_is_harmless(relay: HttpRelay, long: Bucket) 
     assert long.read("b", 0, 10) == DATA
 
 
-@pytest.mark.parametrize("is_open", [pytest.param(False, marks=pytest.mark.long), True])
+@pytest.mark.long
+@pytest.mark.parametrize("is_open", [False, True])
 def test_a_read_from_a_bucket_that_is_away_fails_while_a_consumer_waits(
     relay: HttpRelay, address: ObjectsAddress, is_open: bool
 ) -> None:
