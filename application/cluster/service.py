@@ -45,15 +45,18 @@ class ClusterService:
         return self.controller_id, self._clock.now_ms()
 
     def brokers(self) -> Sequence[BrokerRegistration]:
-        """All registered ones, by node id."""
+        """All registered ones, by node id. This one is fenced while its lease is over."""
         if self._membership is None:
-            return [BrokerRegistration(node) for node in self._placement.nodes()]
-        return self._membership.brokers()
+            found = [BrokerRegistration(node) for node in self._placement.nodes()]
+        else:
+            found = list(self._membership.brokers())
+        if not self._placement.has_lease:
+            own = self._placement.node_id
+            found = [one.fenced() if one.node.node_id == own else one for one in found]
+        return found
 
     def fenced_nodes(self) -> Sequence[Node]:
-        """Others: this one serves."""
-        own = self._placement.node_id
-        return [one.node for one in self.brokers() if one.is_fenced and one.node.node_id != own]
+        return [one.node for one in self.brokers() if one.is_fenced]
 
     def lease_left_s(self, node_id: int) -> float | None:
         """None of a broker that is alone."""
@@ -65,7 +68,7 @@ class ClusterService:
         Kafka unregisters a live broker too, and then no client finds it.
         """
         self._cluster_changes.check()
-        if any(node.node_id == broker_id for node in self._placement.nodes()):
+        if broker_id in {self._placement.node_id, *ids_of(self._placement.nodes())}:
             raise InvalidRequest(f"Broker ID {broker_id} is alive: stop it first")
         if all(node.node_id != broker_id for node in self.fenced_nodes()):
             raise BrokerIdNotRegistered(f"Broker ID {broker_id} is not currently registered")

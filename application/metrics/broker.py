@@ -59,7 +59,7 @@ class BrokerReadings:
         for family in (exporter.BROKERS, others.REDPANDA_BROKERS, jmx.ACTIVE_BROKERS):
             yield family, [((), len(nodes))]
         yield jmx.FENCED_BROKERS, [((), len(cluster.fenced_nodes()))]
-        is_controller = placement.controller_id == placement.node_id
+        is_controller = cluster.controller_id == placement.node_id
         yield jmx.ACTIVE_CONTROLLERS, [((), int(is_controller))]
         found = [(placement.node_id, address) for address in self._addresses()]
         for node in nodes:

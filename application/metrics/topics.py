@@ -128,7 +128,8 @@ class _Tally:
 
     def __init__(self, placement: Placement) -> None:
         self._node_id = placement.node_id
-        self._is_controller = placement.controller_id == placement.node_id
+        # Without a lease another broker is the controller, or becomes it.
+        self._is_controller = placement.has_lease and placement.controller_id == placement.node_id
         self._replicas = self._led = self._under_replicated = self._under_min_isr = 0
         self._leaderless = self._imbalanced = 0
 

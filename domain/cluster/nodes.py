@@ -35,6 +35,10 @@ class BrokerRegistration(NamedTuple):
     #: As in Kafka's controlled shutdown, it gets no leaders while another broker lives.
     is_stopping: bool = False
 
+    def fenced(self) -> BrokerRegistration:
+        """As others see it, once they have ended its session."""
+        return self._replace(is_fenced=True, session_id=0)
+
     @property
     def state(self) -> BrokerState:
         if not self.is_fenced:

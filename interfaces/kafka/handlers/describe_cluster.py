@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from domain.cluster.nodes import ids_of
 from domain.errors import MismatchedEndpointType, UnsupportedEndpointType
 from interfaces.kafka.handlers.shared.authorized_operations import cluster_operations
 from interfaces.kafka.handlers.shared.nodes import addressed, nodes_for
@@ -29,24 +30,26 @@ def handle(request: DescribeClusterRequest, call: Call) -> DescribeClusterRespon
         )
     if request.endpoint_type != BROKERS:
         raise UnsupportedEndpointType(f"Unsupported endpoint type {request.endpoint_type}")
-    placement = call.broker.placement
-    fenced = call.broker.cluster.fenced_nodes() if request.include_fenced_brokers else ()
-    is_cut_off = request.include_fenced_brokers and not placement.has_lease
+    cluster = call.broker.cluster
+    fenced = cluster.fenced_nodes() if request.include_fenced_brokers else ()
+    fenced_ids = ids_of(fenced)
+    # This one in any case: clients have to find it again.
+    listed = {node.node_id: (node, address) for node, address in nodes_for(call)}
+    for node, address in addressed(fenced, call):
+        listed.setdefault(node.node_id, (node, address))
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=call.broker.cluster_id,
-        controller_id=call.broker.cluster.controller_id,
+        controller_id=cluster.controller_id,
         brokers=[
             DescribeClusterBroker(
-                broker_id=node.node_id, host=host, port=port, rack=node.rack, is_fenced=is_fenced
+                broker_id=node.node_id,
+                host=host,
+                port=port,
+                rack=node.rack,
+                is_fenced=node.node_id in fenced_ids,
             )
-            for node, (host, port), is_fenced in (
-                *(
-                    (node, address, is_cut_off and node.node_id == placement.node_id)
-                    for node, address in nodes_for(call)
-                ),
-                *((*one, True) for one in addressed(fenced, call)),
-            )
+            for node, (host, port) in listed.values()
         ],
         cluster_authorized_operations=cluster_operations(
             request.include_cluster_authorized_operations, call

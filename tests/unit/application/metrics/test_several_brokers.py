@@ -96,6 +96,18 @@ def test_each_broker_has_the_states_and_sessions_of_all() -> None:
     assert found[2][2] not in ("", ids["3"])
 
 
+def test_a_broker_that_is_cut_off_is_fenced_and_not_the_controller() -> None:
+    shared = three()
+    shared.members.late.add(1)
+    shared.members.fence(1)
+    found = figures(shared.brokers[1])
+    assert found[f"{KAFKA}_fencedbrokercount",] == 1
+    for name in ("activecontrollercount", "offlinepartitionscount"):
+        assert found[f"{KAFKA}_{name}",] == 0
+    assert found[f"{KAFKA}_preferredreplicaimbalancecount",] == 0
+    assert sessions(shared.brokers[1])[0] == ("1", "FENCED", "")
+
+
 def test_a_broker_that_has_the_store_alone_has_no_session() -> None:
     fake = FakeBroker()
     whole = BrokerReadings(fake.broker, fake.clock, "1.2.3", 0, list)

@@ -363,6 +363,7 @@ def test_a_fenced_broker_can_be_unregistered(shared: SharedStore) -> None:
     create(shared.brokers[1], num_partitions=3)
     assert unregister(shared.brokers[1], 2) == INVALID_REQUEST
     lose(shared, 2)
+    assert unregister(shared.brokers[1], 1) == INVALID_REQUEST
     shared.brokers[1].commit.fail_next()
     assert unregister(shared.brokers[1], 2) == STORAGE
     assert BrokerRegistration(shared.members.registered[2].node, True) in (
