@@ -42,7 +42,7 @@ class ClusterService:
 
     def caught_up(self) -> tuple[int, int]:
         """The only voter, and the time: its metadata is always up to date."""
-        return self.controller_id, self._clock.now_ms()
+        return self._placement.controller_id, self._clock.now_ms()
 
     def brokers(self) -> Sequence[BrokerRegistration]:
         """All registered ones, by node id. This one is fenced while its lease is over."""

@@ -95,9 +95,9 @@ REQUESTS = {
     ),
     "requests_not_logged": Event(
         WARNING,
-        "peer requests",
-        "Failed or slow requests of a host, beyond 100 in a second. Metrics count them; "
-        "`log.requests=all` logs each one.",
+        "peer",
+        "More than 100 requests of a host failed, or were slow, within a second: the others of "
+        "this second get no line. Metrics count them; `log.requests=all` logs each one.",
     ),
     "request_failed": Event(
         ERROR,

@@ -109,11 +109,13 @@ class Coordinators:
         """Otherwise another broker may have taken the place of this one."""
         return self._placement.has_lease
 
-    def check_lease(self) -> None:
-        """Before this node is named as coordinator, or lists all that it coordinates.
+    def check_to_list(self) -> None:
+        """Raises CoordinatorLoadInProgress, which Java repeats for lists of both kinds."""
+        if not self.has_lease:
+            raise CoordinatorLoadInProgress(_MAY_BE_REPLACED)
 
-        Raises CoordinatorNotAvailable.
-        """
+    def check_lease(self) -> None:
+        """Before this node is named as coordinator. Raises CoordinatorNotAvailable."""
         if not self.has_lease:
             raise CoordinatorNotAvailable(_MAY_BE_REPLACED)
 

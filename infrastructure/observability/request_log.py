@@ -89,11 +89,9 @@ class StructuredRequestLog:
     def _are_too_many(self, peer: str, now_ns: int) -> bool:
         if now_ns // SECOND_NS != self._second:
             self._second = now_ns // SECOND_NS
-            counted, self._troubled = self._troubled, Counter()
-            for host, count in counted.items():
-                if count > LINES_A_SECOND:
-                    left_out = count - LINES_A_SECOND
-                    self._log.warning("requests_not_logged", peer=host, requests=left_out)
+            self._troubled.clear()
         host = peer.rpartition(":")[0]
-        self._troubled[host] += 1
-        return self._troubled[host] > LINES_A_SECOND
+        self._troubled[host] = count = self._troubled[host] + 1
+        if count == LINES_A_SECOND + 1:
+            self._log.warning("requests_not_logged", peer=host)
+        return count > LINES_A_SECOND

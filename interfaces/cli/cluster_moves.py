@@ -72,11 +72,11 @@ def _executed(
     """Reassigns, then elects preferred leaders among `alive`. Returns how many."""
     is_dry, internal = parsed.dry_run, InternalTopics(parsed.internal)
     deadline = time.monotonic() + clients.timeout_s
-    if plan and not is_dry:
-        check_no_refusals(reassign(clients, plan))
+    refused = reassign(clients, plan) if plan and not is_dry else {}
     for (name, index), after in plan.items():
-        if not internal.folds(name, "reassigned"):
+        if (name, index) not in refused and not internal.folds(name, "reassigned"):
             print(f"{name}-{index}: {_ids(placed[name, index].replicas)} -> {_ids(after)}")
+    check_no_refusals(refused)
     if not is_dry:
         _wait(clients, plan, deadline)
         placed = placed_of(clients.metadata(clients.admin()))

@@ -17,7 +17,7 @@ from interfaces.kafka.wire.messages.list_groups import (
 
 
 def handle(request: ListGroupsRequest, call: Call) -> ListGroupsResponse:
-    call.broker.groups.coordinators.check_lease()
+    call.broker.groups.coordinators.check_to_list()
     sees_all = call.allows(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
     groups = call.broker.groups.coordinator.list_groups(request.states_filter, request.types_filter)
     return ListGroupsResponse(

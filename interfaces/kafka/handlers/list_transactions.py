@@ -18,7 +18,7 @@ _STATES = {state.value: state for state in State}
 
 
 def handle(request: ListTransactionsRequest, call: Call) -> ListTransactionsResponse:
-    call.broker.transactions.coordinators.check_lease()
+    call.broker.transactions.coordinators.check_to_list()
     names = request.state_filters
     listed = call.broker.transactions.list_transactions.list(
         [_STATES[name] for name in names if name in _STATES] if names else None,

@@ -29,7 +29,7 @@ class ClusterRoutes(ShortRoutes):
 
     @property
     def _controller_id(self) -> int:
-        return self._broker.cluster.controller_id
+        return self._broker.placement.controller_id
 
     def _body(self, request: Request) -> dict[str, Any]:
         return body(ClusterBody, self._urls(request), node_id=self._controller_id)

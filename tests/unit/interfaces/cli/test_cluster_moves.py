@@ -68,13 +68,14 @@ def options(**more: Any) -> argparse.Namespace:
     return argparse.Namespace(**{"internal": False, "dry_run": False, "node": 2, **more})
 
 
-def test_a_reassignment_that_is_refused_is_not_printed(
+def test_only_reassignments_that_are_not_refused_are_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster_moves, "reassign", lambda *_: {("orders", 2): "no controller"})
-    with pytest.raises(CommandFailed, match="orders-2: no controller"):
-        drain(options(remove=False))
-    assert capsys.readouterr().out == ""
+    refused = {("orders", 2): "it is being deleted"}
+    monkeypatch.setattr(cluster_moves, "reassign", lambda *_: refused)
+    with pytest.raises(CommandFailed, match="orders-2: it is being deleted"):
+        drain(options(remove=False, internal=True))
+    assert capsys.readouterr().out == "__transaction_state-0: 2,1 -> 1,2\n"
 
 
 def test_moved_partitions_of_internal_topics_have_one_line(

@@ -23,6 +23,7 @@ from tests.fakes.structs import request_for
 from tests.fakes.two_brokers import TwoBrokers
 
 OTHER = Node(2, "b", {"PLAINTEXT": ("192.0.2.2", 9094)})
+COORDINATOR_LOAD_IN_PROGRESS = 14
 LEADER_NOT_AVAILABLE, NOT_LEADER, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR = 5, 6, 15, 16
 FENCED = 74
 
@@ -179,7 +180,7 @@ def test_without_a_lease_a_broker_lists_nothing_that_it_coordinates(
     kafka: FakeKafka, client: FakeClient
 ) -> None:
     coordinate_on(kafka, 1)
-    for has_lease, error in ((True, 0), (False, COORDINATOR_NOT_AVAILABLE)):
+    for has_lease, error in ((True, 0), (False, COORDINATOR_LOAD_IN_PROGRESS)):
         kafka.placement.has_lease = has_lease
         assert client.request(request_for("list_groups"), 5).error_code == error
         assert client.request(request_for("list_transactions"), 2).error_code == error
