@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from interfaces.cli.probe.finding import Finding, ok, problem
@@ -16,7 +16,7 @@ from interfaces.terminal.reachable import reason_of
 from interfaces.terminal.tls import speaks_tls, tls_context
 
 if TYPE_CHECKING:
-    from interfaces.kafka.wire.messages.api_versions import ApiVersionsResponse
+    from interfaces.kafka.wire.messages.api_versions import ApiVersion
 
 #: APIs and versions that clients of message format v2 require (Kafka 0.11).
 _REQUIRED = {0: ("Produce", 3), 1: ("Fetch", 4), 3: ("Metadata", 4)}
@@ -72,11 +72,9 @@ class Protocol:
 
 def talk(address: Address, protocol: Protocol, pace: Pace) -> tuple[bool, list[Finding]]:
     """Returns whether a broker responds, and the findings."""
-    from interfaces.kafka.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-
     try:
         with WireClient(address, pace.timeout_s, protocol.context) as client:
-            response = client.send(ApiVersionsRequest(), 0, ApiVersionsResponse)
+            served = client.read_versions()
     except ssl.SSLError as failure:
         found = _tls_failed(address, failure, protocol, pace)
         return False, [found if protocol.is_complete else found._replace(may_pass=True)]
@@ -88,11 +86,11 @@ def talk(address: Address, protocol: Protocol, pace: Pace) -> tuple[bool, list[F
     except OSError as failure:
         what = f"{address} closes the connection ({reason_of(failure)})"
         return False, [problem(what, "see the log of the broker", may_pass=True)]
-    return True, [_versions(address, response)]
+    return True, [_versions(address, served)]
 
 
-def _versions(address: Address, response: ApiVersionsResponse) -> Finding:
-    known = {one.api_key: (one.min_version, one.max_version) for one in response.api_keys}
+def _versions(address: Address, apis: Sequence[ApiVersion]) -> Finding:
+    known = {one.api_key: (one.min_version, one.max_version) for one in apis}
     missing = [
         f"{name} {least}"
         for key, (name, least) in _REQUIRED.items()

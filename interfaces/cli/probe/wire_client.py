@@ -17,6 +17,8 @@ from interfaces.terminal.reachable import BrokerUnreachable, reason_of
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from interfaces.kafka.wire.messages.api_versions import ApiVersion
+
 R = TypeVar("R", bound=Response)
 
 API_VERSIONS = 18
@@ -63,7 +65,8 @@ class WireClient:
     def close(self) -> None:
         self._socket.close()
 
-    def read_versions(self) -> None:
+    def read_versions(self) -> list[ApiVersion]:
+        """Of all APIs that are served."""
         from interfaces.kafka.wire.messages.api_versions import (
             ApiVersionsRequest,
             ApiVersionsResponse,
@@ -71,6 +74,7 @@ class WireClient:
 
         served = self.send(ApiVersionsRequest(), 0, ApiVersionsResponse).api_keys
         self.versions = {one.api_key: one.max_version for one in served}
+        return served
 
     def wait_up_to(self, timeout_s: float) -> None:
         self._socket.settimeout(timeout_s)
