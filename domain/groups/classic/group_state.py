@@ -235,8 +235,12 @@ def _syncs_completed(group: ClassicGroupState, change: SyncsCompleted) -> None:
 def _sessions_started(group: ClassicGroupState, change: SessionsStarted) -> None:
     for member in group.members.values():
         _renew(group, member, change.now_ms)
+    deadline_ms = change.now_ms + group.rebalance_timeout_ms()
     if group.state is State.COMPLETING_REBALANCE:
-        _await_syncs(group, change.now_ms + group.rebalance_timeout_ms())
+        _await_syncs(group, deadline_ms)
+    elif group.join_deadline_ms is not None and not group.is_initial:
+        group.join_deadline_ms = deadline_ms
+        _note(group, deadline_ms)
 
 
 # ---- persisted state

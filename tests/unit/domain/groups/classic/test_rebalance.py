@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from domain.groups.classic.changes import SessionsStarted
 from domain.groups.classic.rebalance import expire
 from domain.groups.classic.states import TRANSITIONS, Event, State, next_state
 from tests.fakes.classic_group import WALL_MS, PlayedGroup
@@ -231,6 +232,18 @@ def test_a_member_that_does_not_return_after_a_restart_is_removed() -> None:
     group.sync("b", 1)
     group.advance(60_000)
     assert set(group.group.members) == {"b"}
+
+
+def test_members_have_all_the_time_to_join_when_their_sessions_start_again() -> None:
+    group = PlayedGroup()
+    group.stable("a", "b", session_ms=200_000)
+    group.join("a")
+    group.advance(59_000)
+    group.group.apply(SessionsStarted("g", group.now_ms))
+    group.advance(59_000)
+    assert set(group.group.members) == {"a", "b"}
+    group.advance(1_000)
+    assert set(group.group.members) == {"a"}
 
 
 def test_a_generation_is_never_used_again() -> None:
