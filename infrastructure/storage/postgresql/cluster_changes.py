@@ -36,8 +36,13 @@ class PostgresClusterChanges:
     def wanted(self) -> bool:
         return bool(self._waiting)
 
+    @property
+    def yields(self) -> bool:
+        """Another broker is next: what is under way ends, and further requests wait."""
+        return self._held and self._asked and self._used
+
     def check(self) -> None:
-        if self._held and not (self._asked and self._used):
+        if self._held and not self.yields:
             self._used = True
             return
         loading: Pending[None] = Pending()

@@ -21,7 +21,8 @@ from infrastructure.storage.postgresql.arrays import take_arrays
 Rows: TypeAlias = Connection[tuple[Any, ...]]
 
 OLDEST_VERSION = 14
-CONNECT_TIMEOUT_S = 10
+#: For each host: a broker that waits for one that is gone must not lose its lease.
+CONNECT_TIMEOUT_S = 3
 #: Characters: a name of 64 is cut.
 _HOST = 36
 #: A client that is gone, on both sides: a server keeps locks for it until then.

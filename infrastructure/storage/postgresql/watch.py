@@ -50,7 +50,7 @@ _TRY_AGAIN_S = 0.01
 _ASK_AGAIN_S = 0.2
 #: After it was released: another one waits.
 _PAUSE_S = 0.05
-#: Of a start that waits for it.
+#: Of a start that waits for it, while no other broker starts.
 _PATIENCE_S = 60.0
 #: Of the end of a session, if the row of its broker is locked.
 _PATIENCE_TO_FENCE_MS = 1000
@@ -95,6 +95,7 @@ class Watch:
         self._to_release: Rows | None = None
         #: Changes are followed from then on.
         self._is_loaded = False
+        self._another_starts = False
         self._next_try = self._next_ask = 0.0
         self._next_beat = 0.0
         self._next_cleaning = monotonic() + _CLEANING_S
@@ -133,6 +134,8 @@ class Watch:
                 self._next_ask = monotonic() + _ASK_AGAIN_S
             if monotonic() >= self._next_beat:
                 self._beat(connection)
+                if self._another_starts:  # it has the right until it is loaded
+                    until = monotonic() + _PATIENCE_S
             self._link.ended.wait(_TRY_AGAIN_S)
         self._has_lock = True
         self._is_asked = False  # by itself; others ask again
@@ -304,6 +307,9 @@ class Watch:
         if is_over or beat.version < version:  # the database has lost commits
             self._post(self.fenced)
         self._seen.read(beat.leases, monotonic())
+        self._another_starts = any(
+            one.session and one.is_fenced and one.node_id != self._node_id for one in beat.leases
+        )
         for lease in beat.leases:
             self._look_at(connection, lease)
         until = began + self._session_s if beat.is_renewed else 0.0
@@ -344,7 +350,8 @@ class Watch:
             elif monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)
                 self._next_ask = monotonic() + _ASK_AGAIN_S
-        if self._has_lock and self.changes.wanted:
+        yields = self._is_asked and self.changes.yields
+        if self._has_lock and self.changes.wanted and not yields:
             self._post(partial(self.changes.given, self._follow(connection), self._timeline))
         elif self._has_lock and self._is_asked:
             self._post(partial(self.changes.asked, partial(self._release_soon, connection)))

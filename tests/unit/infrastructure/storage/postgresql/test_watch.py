@@ -12,6 +12,7 @@ import pytest
 from application.ports.log_store import NotInMemory
 from domain.cluster.nodes import Node
 from infrastructure.storage.engine import Joining
+from infrastructure.storage.errors import StorageInUse
 from infrastructure.storage.postgresql import leases, shared_rows, watch
 from infrastructure.storage.postgresql.contents import Contents
 from infrastructure.storage.postgresql.leases import Beat, Lease
@@ -32,6 +33,8 @@ class Fixture:
         #: When each broker has last renewed its lease.
         self.renewed = {1: 0.0, 2: 0.0, 3: 0.0}
         self.fenced: list[int] = []
+        #: Broker 2 starts.
+        self.starts = False
         #: Of the statement that ends a session.
         self.fencing_s = 0.0
         monkeypatch.setattr(watch, "monotonic", lambda: self.now)
@@ -50,7 +53,8 @@ class Fixture:
         found = []
         for node_id, at in self.renewed.items():
             until = BEGIN + timedelta(seconds=at)
-            found.append(Lease(node_id, node_id, False, False, until, 0, "", {}))
+            starts = self.starts and node_id == 2
+            found.append(Lease(node_id, node_id, starts, False, until, 0, "", {}))
         return Beat(True, 0, found)
 
     def _fence(self, connection: object, lease: Lease, *_: object) -> bool:
@@ -147,6 +151,79 @@ def test_a_release_that_was_asked_for_before_the_connection_was_lost_is_too_late
     take_turns()
     assert released == [fixture.connection]
     assert not may_change()
+
+
+def test_requests_that_follow_each_other_do_not_keep_the_right_from_another_broker(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released: list[object] = []
+    monkeypatch.setattr(ChangesLock, "taken", lambda *_: True)
+    monkeypatch.setattr(ChangesLock, "release", lambda _, of: released.append(of))
+    monkeypatch.setattr(shared_rows, "changed_since", lambda *_: SharedRows(0, 0, []))
+    of_watch, changes = fixture.watch, fixture.watch.changes
+
+    def next_request() -> None:
+        with suppress(NotInMemory):
+            changes.check()
+
+    def step() -> None:
+        of_watch._take_turns(fixture.connection)
+        fixture.run()
+
+    next_request()
+    step()
+    next_request()
+    fixture.contents.staged.rows["topics", b"t"] = b"row"
+    of_watch._is_asked = True
+    step()
+    next_request()  # it waits, and is looked at before the other broker is
+    for _ in range(3):
+        step()
+    assert released == []
+    fixture.contents.end_pass()
+    fixture.contents.failed()
+    step()
+    step()
+    assert released == [fixture.connection]
+    assert changes.wanted
+    # It has its turn again, although the other one asks at the same moment.
+    fixture.now += 1
+
+    def taken(*_: object) -> bool:
+        of_watch._is_asked = True
+        return True
+
+    monkeypatch.setattr(ChangesLock, "taken", taken)
+    step()
+    assert not changes.wanted
+    changes.check()
+
+
+class Waited(Exception):
+    pass
+
+
+def test_a_start_waits_for_the_right_as_long_as_another_broker_starts(
+    fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(_: float) -> None:
+        fixture.now += 1.0
+        fixture.renewed.update(dict.fromkeys((1, 2, 3), fixture.now))
+        if fixture.now > 700:
+            raise Waited
+        fixture.starts = fixture.now < 500
+
+    of_watch = fixture.watch
+    monkeypatch.setattr(leases, "register", lambda *_: None)
+    monkeypatch.setattr(leases, "tell", lambda *_: None)
+    monkeypatch.setattr(of_watch, "_listen", lambda _: None)
+    monkeypatch.setattr(of_watch._link.ended, "wait", wait)
+    monkeypatch.setattr(ChangesLock, "taken", lambda *_: False)
+    monkeypatch.setattr(ChangesLock, "holder", lambda *_: "process 7")
+    fixture.starts = True
+    with pytest.raises(StorageInUse, match="process 7 does not let others change"):
+        of_watch.begin()
+    assert 555 < fixture.now < 565
 
 
 def test_a_promotion_is_told_although_the_first_connection_after_it_fails(
