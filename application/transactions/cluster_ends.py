@@ -31,6 +31,8 @@ from domain.transactions.transaction import Transaction
 
 #: After a commit that failed, and for partitions that were deleted.
 LOOK_AGAIN_MS = 1000
+#: By then the leader of a deleted partition knows it too, or its last marker is seen here.
+WITHDRAW_AFTER_MS = 500
 #: Longer than a commit takes, or fails.
 WITHDRAW_AGAIN_MS = 60_000
 
@@ -57,8 +59,8 @@ class ClusterEnds:
         self._new_marker_id = new_marker_id
         #: Transactional ids that are not completed, as far as is known.
         self._open: set[str] = set()
-        #: Ids of markers whose removal may be under way, and since when.
-        self._withdrawn: dict[bytes, int] = {}
+        #: Ids of markers of deleted partitions, and when each is to be withdrawn, or was.
+        self._withdrawals: dict[bytes, int] = {}
 
     def start(self) -> None:
         self._requests.follow(self._look_soon)
@@ -152,22 +154,28 @@ class ClusterEnds:
             elif transactional_id not in requested:
                 self._registry.put(complete(transaction, self._clock.now_ms()))
             else:
-                self._withdraw(requested[transactional_id])
+                self._withdraw(transaction, requested[transactional_id])
 
-    def _withdraw(self, requested: list[RequestedMarker]) -> None:
-        """Of partitions that were deleted, which have no leader. No broker knew the topic before
-        this one.
+    def _withdraw(self, prepared: Transaction, requested: list[RequestedMarker]) -> None:
+        """Of partitions that were deleted, which have no leader.
+
+        If the topic was created again, perhaps before this broker knew it, its leader may have
+        admitted batches of the transaction, whose partitions are names: it gets the marker.
         """
         now_ms = self._clock.monotonic_ms()
-        # A commit that removes one that is gone fails, with all that is in it.
-        self._withdrawn = {
-            marker_id: since_ms
-            for marker_id, since_ms in self._withdrawn.items()
-            if now_ms - since_ms < WITHDRAW_AGAIN_MS
+        self._withdrawals = {
+            marker_id: at_ms
+            for marker_id, at_ms in self._withdrawals.items()
+            if now_ms - at_ms < WITHDRAW_AGAIN_MS
         }
         for one in requested:
             topic = self._catalog.topic(one.topic)
-            is_gone = topic is None or one.partition_id not in topic.partition_ids
-            if is_gone and one.marker_id not in self._withdrawn:
-                self._withdrawn[one.marker_id] = now_ms
+            if topic is not None and one.partition_id in topic.partition_ids:
+                continue
+            at_ms = self._withdrawals.setdefault(one.marker_id, now_ms + WITHDRAW_AFTER_MS)
+            if now_ms >= at_ms:
+                # A commit that removes one that is gone fails, with all that is in it.
+                self._withdrawals[one.marker_id] = now_ms + WITHDRAW_AGAIN_MS
                 self._requests.remove(one)
+                if topic is not None and one.partition < len(topic.partition_ids):
+                    self._requests.add(self._request(prepared, topic, one.partition, *one.groups))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from application.transactions.coordinator import (
     ReadElsewhere,
     SupportedOperation,
     TransactionCoordinator,
 )
-from domain.errors import BrokerError
+from domain.errors import BrokerError, InvalidProducerIdMapping
 from domain.messages.batch import TRANSACTIONAL, RecordBatch, parse_single_batch
 from domain.partitions.partition import Partition
 from domain.partitions.producers import check_epoch
@@ -22,7 +23,10 @@ class ProduceAdmission:
     The first batch adds all partitions of the request: each change writes the whole transaction.
     """
 
-    __slots__ = ("_adds", "_coordinator", "_operation", "_others", "_read", "_transactional_id")
+    __slots__ = (
+        *("_adds", "_coordinator", "_operation", "_others", "_producer_id", "_read"),
+        "_transactional_id",
+    )
 
     def __init__(
         self,
@@ -44,19 +48,31 @@ class ProduceAdmission:
         if self._adds and read is None:
             self._others = [(one.topic, one.index) for one in partitions]
         self._read = read
+        #: Of the batches that `read_first` has looked at.
+        self._producer_id: int | None = None
 
     def read_first(self, partition: Partition, records: memoryview | None) -> None:
         """Before the first batch of a request is appended: raises NotInMemory while this one needs
         a transaction that is not read yet.
+
+        Raises InvalidProducerIdMapping, as Kafka, if the request has several producers.
         """
         if self._read is None:
             return
         try:
             batch = parse_single_batch(records)
-            if batch.attributes & TRANSACTIONAL and not self._is_open(partition, batch):
-                self._read(batch.producer_id)
+            is_to_read = batch.attributes & TRANSACTIONAL and not self._is_open(partition, batch)
         except BrokerError:
-            pass  # it is refused when it is appended
+            return  # it is refused when it is appended
+        if not is_to_read:
+            return
+        if self._producer_id not in (None, batch.producer_id):
+            raise InvalidProducerIdMapping(
+                "Transactional records contained more than one producer ID"
+            )
+        self._producer_id = batch.producer_id
+        with suppress(BrokerError):  # as above
+            self._read(batch.producer_id)
 
     def _is_open(self, partition: Partition, batch: RecordBatch) -> bool:
         """The coordinator was asked for an earlier batch."""

@@ -11,11 +11,12 @@ from domain.transactions.transaction import ProducerIdAndEpoch
 from infrastructure.storage.repositories.scopes import MARKERS
 from tests.fakes.cluster_producer import ClusterProducer, ask
 from tests.fakes.offset_requests import found
+from tests.fakes.results import error_codes
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
 
 NOT_ENOUGH_REPLICAS, INVALID_EPOCH, INVALID_TXN_STATE = 19, 47, 48
-CONCURRENT, ABORTABLE = 51, 120
+INVALID_PRODUCER_ID_MAPPING, CONCURRENT, ABORTABLE = 49, 51, 120
 SETTINGS = {
     "offsets_topic": "on",
     "offsets_topic_num_partitions": "3",
@@ -189,6 +190,39 @@ def test_a_deleted_topic_does_not_hold_up_the_end(
     coordinator.changes.check()
     coordinator.broker.topics.delete_topics.delete([coordinator.existing()])
     shared.advance(3000)
+    assert (producer.state, requested(shared)) == ("CompleteCommit", 0)
+
+
+def test_a_request_with_batches_of_several_producers_is_refused(
+    shared: SharedStore, producer: ClusterProducer
+) -> None:
+    """Its leader would read the transaction for each, again and again."""
+    begun(producer)
+    [index] = led_by(producer, 2)
+    request = producer.produce_request(index)
+    for number in range(10):
+        producer.producer = ProducerIdAndEpoch(1000 + number, 0)
+        request.topic_data += producer.produce_request(index).topic_data
+    assert error_codes(ask(shared.brokers[2], request, 9)) == {INVALID_PRODUCER_ID_MAPPING}
+
+
+def test_a_topic_that_was_created_again_gets_the_markers_that_are_left(
+    shared: SharedStore, producer: ClusterProducer
+) -> None:
+    """Its leader may have admitted batches before the coordinator knew it."""
+    begun(producer)
+    [left] = led_by(producer, 2)
+    shared.brokers[2].commit.hold()
+    assert producer.end() == 0
+    shared.kill(2)
+    coordinator = producer.coordinator
+    coordinator.changes.check()
+    coordinator.broker.topics.delete_topics.delete([coordinator.existing()])
+    shared.run()
+    shared.topic("t", 3)
+    shared.fence(2)
+    shared.advance(3000)
+    assert [markers(shared, index) for index in range(3)] == [index == left for index in range(3)]
     assert (producer.state, requested(shared)) == ("CompleteCommit", 0)
 
 
