@@ -10,7 +10,10 @@ import pytest
 from application.ports.log_store import Buffer, NotInMemory
 from domain.errors import StorageFailed
 from domain.messages.batch import last_offset_of
-from infrastructure.storage.postgresql import reading
+from infrastructure.storage.postgresql import questions, reading
+from infrastructure.storage.postgresql.plan import Plan
+from infrastructure.storage.postgresql.reading import LOADED_BYTES, Question
+from infrastructure.storage.postgresql.runs import ABOVE_ALL_OFFSETS
 from infrastructure.storage.repositories.leader_rows import LEADERS
 from tests.contract.batches import batch
 from tests.contract.joined_brokers import JoinedBroker, JoinedBrokers
@@ -269,6 +272,37 @@ def test_what_another_leader_has_joined_is_not_skipped(
     log._contents.cache.clear()
     with pytest.raises(StorageFailed, match="leader of the partition has changed"):
         broker.patiently(lambda: log.read(7, 0, 1 << 62, 1 << 62, True))
+
+
+def test_what_an_own_commit_moves_is_not_read_before_its_outcome_is_known(
+    cluster: JoinedBrokers, broker: JoinedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is persisted: by the runs in memory some records would be skipped, others doubled."""
+    other = cluster.join(2)
+    other.lead(7, 2)
+    other.append(7, 0)
+    other.lead(7, 1, epoch=2)
+    assert other.commit() is None
+    log = broker.storage.log
+    broker.run_until(lambda: 7 in log.partition_ids())
+    broker.append(7, 1)
+    assert broker.commit() is None
+    contents, found = log._contents, []
+    planned, all_of_it = contents.planned, [batch(offset, b"x") for offset in range(2)]
+    question = Question(questions.batches, 7, (0, ABOVE_ALL_OFFSETS, LOADED_BYTES))
+
+    def read_before(plan: Plan, written_bytes: int) -> None:
+        found.append(log._reading._execute(question))
+        planned(plan, written_bytes)
+        found.append(log._reading._execute(question))
+
+    monkeypatch.setattr(reading, "_PAUSE_S", 0)
+    monkeypatch.setattr(contents, "planned", read_before)
+    broker.patiently(lambda: log.replace(7, 0, 1, all_of_it, []))
+    assert broker.commit() is None
+    before, (after,) = found
+    assert isinstance(before, StorageFailed)
+    assert after[:2] == (1, b"".join(all_of_it))
 
 
 @pytest.mark.parametrize(("epoch", "is_own"), [(2, True), (65_536, True), (65_537, False)])

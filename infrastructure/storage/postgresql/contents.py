@@ -59,6 +59,8 @@ class Contents:
         self.cache = LogCache(CACHE_BYTES)
         #: Changed with each commit, by the thread or the loop, and with what this broker leads.
         self.runs = Runs()
+        #: Of the change under way, until its outcome is known here. From any thread.
+        self.under_way: Plan | None = None
         self.tails = Tails(self.runs, tail_bytes)
         #: Of each log that has a batch: the offset after the last one.
         self.ends: dict[int, int] = {}
@@ -281,6 +283,12 @@ class Contents:
         self.tails.add(written_bytes)
         if plan.dead or plan.new_runs:
             self.tails.changed(plan.dead)
+
+    def may_have_moved(self, partition_id: int, runs: LogRuns) -> bool:
+        """Entries that were looked for by these runs. From any thread."""
+        under_way = self.under_way  # first: it ends when its runs are known
+        is_changing = under_way is not None and partition_id in under_way.new_runs
+        return is_changing or self.runs.of(partition_id) != runs
 
     def _changed(self) -> None:
         if self._is_changing:

@@ -79,6 +79,7 @@ class LoopCommits:
             self.close()
             self._under_way = None
             self._session.give_back()
+            self._writer.ended()
             self._ended(staged, self._session.fail(fault))
             return True
         try:
@@ -182,6 +183,7 @@ class LoopCommits:
             self._names.clear()
             self._left(staged)
         elif refused is not None:
+            self._writer.ended()
             self._ended(staged, refused)
         else:
             self._left(Sent(staged, plan, error))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from application.ports.log_store import NotInMemory
@@ -49,6 +49,8 @@ LOADED_BYTES = 4 << 20
 _OBJECT_THREADS = 7
 #: While entries are moved away.
 _MOST_ATTEMPTS = 30
+#: While a commit of this broker moves some, which may be persisted already.
+_PAUSE_S = 0.05
 #: A failure is for the callers that waited for it: the server may be back soon.
 _FAILURE_S = 1.0
 #: A read that waits stops the loop, with all clients.
@@ -236,13 +238,18 @@ class Reading:
             asked.clear()
             try:
                 answer = question.kind(noted, before, question.values)
-                if len(asked) > 1 or (asked and not answer):
-                    self._check_leader(partition_id, known)
-                return answer
             except TailGone as error:
                 gone = error
                 if runs.of(partition_id) == before:
                     break
+                continue
+            if len(asked) <= 1 and (answer or not asked):
+                return answer
+            # What was not found in a tail may be elsewhere, by runs that are not known here.
+            self._check_leader(partition_id, known)
+            if not self._contents.may_have_moved(partition_id, before):
+                return answer
+            sleep(_PAUSE_S)
         raise StorageFailed(f"Entries are missing: {gone}")
 
     def _leader(self, partition_id: int) -> bytes | None:
@@ -252,9 +259,7 @@ class Reading:
         return self._contents.state.get(LEADERS, key_of(partition_id))
 
     def _check_leader(self, partition_id: int, known: bytes | None) -> None:
-        """What was not found in a tail may be elsewhere, by runs that are not known here: another
-        leader drops an object, or joins entries in its own tail. Raises StorageFailed.
-        """
+        """Another one drops objects, or joins entries in its own tail. Raises StorageFailed."""
         if self._session.node_id == ALONE:
             return
         for (row,) in self.rows(_LEADER, {"place": key_of(partition_id)}):

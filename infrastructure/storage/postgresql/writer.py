@@ -156,6 +156,12 @@ class Writer:
                 return self._commit(work) if isinstance(work, Staged) else self._keep_up(work)
             except Exception as fault:  # what is in memory may not be what is in the database
                 return self._session.fail(fault)
+            finally:
+                self.ended()
+
+    def ended(self) -> None:
+        """What was under way: its outcome is known."""
+        self._contents.under_way = None
 
     def due(self, moves: bool) -> Upkeep | None:
         """What is to be done behind a commit. From any thread."""
@@ -165,7 +171,9 @@ class Writer:
 
     def _plan(self, tail: int | None = None) -> Plan:
         contents = self._contents
-        return Plan(contents.runs, contents.ends, contents.tails.current if tail is None else tail)
+        into = contents.tails.current if tail is None else tail
+        contents.under_way = plan = Plan(contents.runs, contents.ends, into)
+        return plan
 
     def plan_of(self, staged: Staged) -> Plan:
         plan = self._plan()
@@ -192,6 +200,8 @@ class Writer:
             return self._persisted(staged, plan)
         except Exception as fault:  # what is in memory may not be what is in the database
             return self._session.fail(fault)
+        finally:
+            self.ended()
 
     def _persisted(self, staged: Staged, plan: Plan, new: NewObject | None = None) -> Outcome:
         batch_bytes = staged.batch_bytes
