@@ -309,6 +309,33 @@ def test_a_small_object_of_very_many_entries_is_joined_in_parts(
         assert store.patiently(read) == BATCHES
 
 
+def test_small_objects_that_are_full_are_not_written_again_after_a_start(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    store: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The start does not know which were joined."""
+    monkeypatch.setattr(tails, "_SMALL_OBJECTS", 3)
+    monkeypatch.setattr(sealing, "_MOST_ENTRIES", 3)
+    log = store.storage.log
+    for offset in range(4):
+        for partition_id in (1, 2):
+            log.append(partition_id, offset, batch(offset))
+        assert store.commit() is None
+    store.keep_up()
+    before = objects.names()
+    store.close()
+    again = relayed.open(more=TO_OBJECTS)
+    for offset in range(4, 7):
+        again.storage.log.append(1, offset, batch(offset))
+        assert again.commit() is None
+        again.keep_up()
+    assert set(before) <= set(objects.names())
+    again.storage.log._contents.cache.clear()
+    assert again.read_all() == b"".join(batch(offset) for offset in range(7))
+
+
 def test_the_object_of_a_commit_that_is_refused_is_given_up(
     relayed: RelayedPostgres, objects: Objects, store: RelayedStore
 ) -> None:

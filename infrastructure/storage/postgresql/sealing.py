@@ -172,6 +172,9 @@ class Sealing:
         most_runs = _MOST_RUNS
         if small:
             objects = SmallObjects(connection, self._bucket, small, _MOST_ENTRIES)
+            if objects.is_full:
+                contents.tails.joined(objects.numbers[0])
+                return [], ObjectData()
             asking_of, sources = objects.asking, objects.numbers
             # All that they have, also if each entry is a run.
             most_bytes, most_entries = objects.size_bytes + 1, _MOST_ENTRIES + 1

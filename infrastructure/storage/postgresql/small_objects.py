@@ -42,12 +42,15 @@ class SmallObjects:
     def __init__(
         self, connection: Rows, bucket: Bucket, tails: Mapping[int, TailRow], most_entries: int
     ) -> None:
-        """By number. Those that are read have so many entries together, or it is one.
+        """By number. Those that are read have so many entries together, or it is one that has
+        many more: it is taken apart.
 
         Raises psycopg.Error or ObjectsFailed.
         """
         self._names = {number: one.object or "" for number, one in tails.items()}
         self._places: dict[tuple[int, int], list[_Place]] = defaultdict(list)
+        #: The first one, if it has as many entries as an object should have: nothing is read.
+        self.is_full = False
         self.numbers = self._chosen(connection, tails, most_entries)
         self.size_bytes = sum(tails[number].written_bytes for number in self.numbers)
 
@@ -57,6 +60,10 @@ class SmallObjects:
             except (ObjectMissing, ObjectDamaged):
                 return None
 
+        count = sum(map(len, self._places.values()))
+        if len(self.numbers) == 1 < len(tails) and count < 2 * most_entries:
+            self.is_full = True
+            return
         with ThreadPoolExecutor(_AT_ONCE, "ottla-small-objects") as threads:
             self._data = dict(zip(self.numbers, threads.map(read, self.numbers), strict=True))
 

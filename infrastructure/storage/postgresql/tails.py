@@ -76,7 +76,7 @@ class _Tail:
     def __init__(
         self, written_bytes: int = 0, dead_bytes: int = 0, object_: str | None = None
     ) -> None:
-        #: An object that sealing has written, since the start.
+        #: An object that sealing has written, or has found to be full, since the start.
         self.is_joined = False
         self.written_bytes = written_bytes
         self.dead_bytes = dead_bytes
@@ -195,6 +195,13 @@ class Tails:
         with self._lock:
             self._new = row.number
             self._tails[row.number] = tail
+
+    def joined(self, number: int) -> None:
+        """An object that is not to be joined with others."""
+        with self._lock:
+            if number in self._tails:
+                self._tails[number].is_joined = True
+            self._look()
 
     def sealed(self, is_looked_for: bool) -> None:
         """`is_looked_for`: what is to be sealed next."""
