@@ -95,3 +95,27 @@ def test_a_bucket_that_fails_is_not_asked_again_at_once(
     a_minute_passes(forgotten)
     assert len(objects.names()) == 2
     assert not forgotten.storage.commit._dropping._garbage.is_due
+
+
+def test_an_object_that_cannot_be_deleted_keeps_no_other_one(
+    relayed: RelayedPostgres,
+    objects: Objects,
+    forgotten: RelayedStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As with a legal hold."""
+    held, other = objects.names()
+    delete = Bucket.delete
+
+    def refused(self: Bucket, names: Sequence[str]) -> None:
+        if held in names:
+            raise ObjectsFailed(f"{held} is held")
+        delete(self, names)
+
+    monkeypatch.setattr(Bucket, "delete", refused)
+    an_hour_passes(relayed)
+    for _ in range(50):  # the one that is tried alone is drawn
+        if other in objects.names():
+            a_minute_passes(forgotten)
+    assert objects.names() == [held]
+    assert relayed.execute("select object from ottla_tails where deleted is not null") == [(held,)]

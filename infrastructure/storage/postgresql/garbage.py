@@ -54,6 +54,8 @@ def drop_object(connection: Rows, tail: int, session: int) -> bool:
 class Garbage:
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
+        #: Fewer after a failure: it may be one that cannot be deleted, as with a legal hold.
+        self._most = _AT_ONCE
         self._next_s = 0.0
 
     @property
@@ -63,13 +65,16 @@ class Garbage:
     def delete(self, connection: Rows) -> None:
         """In a thread. Raises psycopg.Error."""
         self._next_s = monotonic() + _PAUSE_S
-        found = connection.execute(_DELETABLE, (_AT_ONCE,)).fetchall()
-        if found:
-            try:
-                self._bucket.delete([name for _, name in found])
-            except ObjectsFailed:
-                return  # later
-            numbers = [number for number, _ in found]
-            connection.execute("delete from ottla_tails where n = any(%s)", (numbers,))
-        if len(found) == _AT_ONCE:
+        found = connection.execute(_DELETABLE, (self._most,)).fetchall()
+        if not found:
+            return
+        try:
+            self._bucket.delete([name for _, name in found])
+        except ObjectsFailed:
+            self._most = max(len(found) // 2, 1)
+            return  # later
+        numbers = [number for number, _ in found]
+        connection.execute("delete from ottla_tails where n = any(%s)", (numbers,))
+        if len(found) == self._most:
             self._next_s = 0.0  # there may be more
+        self._most = min(2 * self._most, _AT_ONCE)
