@@ -6,75 +6,20 @@ import pytest
 
 from application.ports.marker_repository import RequestedMarker
 from application.transactions import requested_markers
-from domain.messages.batch import CONTROL, RecordBatch
 from domain.transactions.transaction import ProducerIdAndEpoch
-from infrastructure.storage.repositories.scopes import MARKERS
 from tests.fakes.cluster_producer import ClusterProducer, ask
 from tests.fakes.offset_requests import found
-from tests.fakes.results import error_codes
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
+from tests.unit.application.transactions.three_brokers import (
+    begun,
+    check_ended,
+    led_by,
+    markers,
+)
 
 NOT_ENOUGH_REPLICAS, INVALID_EPOCH, INVALID_TXN_STATE = 19, 47, 48
-INVALID_PRODUCER_ID_MAPPING, CONCURRENT, ABORTABLE = 49, 51, 120
-SETTINGS = {
-    "offsets_topic": "on",
-    "offsets_topic_num_partitions": "3",
-    "transaction_state_log_num_partitions": "3",
-    "default_replication_factor": "3",
-    "transaction_abort_timed_out_transaction_cleanup_interval_ms": "100",
-}
-
-
-@pytest.fixture
-def shared() -> SharedStore:
-    """Each broker leads one partition of `t`. Broker 1 coordinates all transactions."""
-    shared = SharedStore()
-    for node_id in (1, 2, 3):
-        shared.start(node_id, **SETTINGS)
-    shared.topic("t", 3)
-    return shared
-
-
-@pytest.fixture
-def producer(shared: SharedStore) -> ClusterProducer:
-    producer = ClusterProducer(shared)
-    assert producer.init() == 0
-    assert {producer.leader(index).config.node_id for index in range(3)} == {1, 2, 3}
-    return producer
-
-
-def led_by(producer: ClusterProducer, *node_ids: int) -> list[int]:
-    """The partitions that these brokers lead."""
-    leaders = {producer.leader(index).config.node_id: index for index in range(3)}
-    return [leaders[one] for one in node_ids]
-
-
-def markers(shared: SharedStore, index: int) -> int:
-    partition_id = next(iter(shared.brokers.values())).existing().partition_ids[index]
-    stored = shared.data.partitions.get(partition_id)
-    batches = [RecordBatch(memoryview(one)) for one in (stored.batches if stored else ())]
-    return sum(bool(one.attributes & CONTROL) for one in batches)
-
-
-def requested(shared: SharedStore) -> int:
-    return len(shared.data.tables.get(MARKERS, {}))
-
-
-def begun(producer: ClusterProducer) -> None:
-    """With a record in each partition."""
-    assert producer.add(0, 1, 2) == {0}
-    for index in range(3):
-        assert producer.produce(index) == {0}
-
-
-def check_ended(shared: SharedStore, producer: ClusterProducer, state: str) -> None:
-    assert producer.state == state
-    assert [markers(shared, index) for index in range(3)] == [1, 1, 1]
-    assert requested(shared) == 0
-    for index in range(3):
-        partition = producer.leader(index).partition(index=index)
-        assert partition.last_stable_offset == partition.high_watermark == 2
+CONCURRENT, ABORTABLE = 51, 120
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -177,53 +122,6 @@ def test_a_leader_hands_over_with_what_it_has_not_written(
     leader.broker.hand_over_all()
     shared.advance(3000)
     check_ended(shared, producer, "CompleteCommit")
-
-
-def test_a_deleted_topic_does_not_hold_up_the_end(
-    shared: SharedStore, producer: ClusterProducer
-) -> None:
-    begun(producer)
-    shared.brokers[2].commit.hold()
-    assert producer.end() == 0
-    shared.kill(2)
-    coordinator = producer.coordinator
-    coordinator.changes.check()
-    coordinator.broker.topics.delete_topics.delete([coordinator.existing()])
-    shared.advance(3000)
-    assert (producer.state, requested(shared)) == ("CompleteCommit", 0)
-
-
-def test_a_request_with_batches_of_several_producers_is_refused(
-    shared: SharedStore, producer: ClusterProducer
-) -> None:
-    """Its leader would read the transaction for each, again and again."""
-    begun(producer)
-    [index] = led_by(producer, 2)
-    request = producer.produce_request(index)
-    for number in range(10):
-        producer.producer = ProducerIdAndEpoch(1000 + number, 0)
-        request.topic_data += producer.produce_request(index).topic_data
-    assert error_codes(ask(shared.brokers[2], request, 9)) == {INVALID_PRODUCER_ID_MAPPING}
-
-
-def test_a_topic_that_was_created_again_gets_the_markers_that_are_left(
-    shared: SharedStore, producer: ClusterProducer
-) -> None:
-    """Its leader may have admitted batches before the coordinator knew it."""
-    begun(producer)
-    [left] = led_by(producer, 2)
-    shared.brokers[2].commit.hold()
-    assert producer.end() == 0
-    shared.kill(2)
-    coordinator = producer.coordinator
-    coordinator.changes.check()
-    coordinator.broker.topics.delete_topics.delete([coordinator.existing()])
-    shared.run()
-    shared.topic("t", 3)
-    shared.fence(2)
-    shared.advance(3000)
-    assert [markers(shared, index) for index in range(3)] == [index == left for index in range(3)]
-    assert (producer.state, requested(shared)) == ("CompleteCommit", 0)
 
 
 def test_a_timeout_aborts_in_all_partitions(shared: SharedStore) -> None:
