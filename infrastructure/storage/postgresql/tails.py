@@ -28,6 +28,8 @@ _DEAD_TAILS = 2
 #: With more tails they are not looked through in each commit.
 _FEW = 500
 _LOOK_S = 1.0
+#: For each tail: a look takes half a microsecond, on the loop.
+_LOOK_S_EACH = 0.0002
 #: Of one object.
 _SOURCES = 10
 _SMALL_OBJECTS = 100
@@ -225,7 +227,7 @@ class Tails:
 
     def _look(self) -> None:
         """With the lock."""
-        self._next_look_s = monotonic() + _LOOK_S
+        self._next_look_s = monotonic() + max(_LOOK_S, len(self._tails) * _LOOK_S_EACH)
         full = {one: tail for one, tail in self._tails.items() if one != self.current}
         used = {one: tail for one, tail in full.items() if self._runs.are_in(one)}
         self.unused = tuple(one for one in full if one not in used and one != self._new)
