@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from threading import Event, Thread
 from typing import NamedTuple
 
 from confluent_kafka import (
@@ -27,6 +27,9 @@ from tests.e2e.raw_client import RawClient
 
 PACE_S = 0.003
 POLL_S = 0.05
+#: Longer than any fault. A client closes, whatever brokers do, unless its threads wait for each
+#: other.
+SILENT_S, CLOSES_S = 60.0, 20.0
 MOST_UNSENT = 100
 #: Of a broker that is paused, or does not read its sockets.
 ASKED_S = 2.0
@@ -141,23 +144,42 @@ class LiveReader(Repeating):
             **(more or {}),
         }
         self.resets: list[str] = []
+        #: Nothing is written any more.
+        self.at_rest = Event()
+        #: Clients whose threads wait for each other (librdkafka #5476), and are replaced.
+        self.deadlocks = 0
         #: After the last record; where ends of partitions are reported, also behind markers.
         self.positions = [0] * count
 
     def repeat(self) -> None:
-        with closing(Consumer(self._settings)) as consumer:
-            consumer.assign([TopicPartition(self._topic, one, 0) for one in range(self._count)])
-            while not self.enough.is_set():
-                for record in consumer.consume(200, 0.05):
-                    error, partition = record.error(), record.partition() or 0
-                    if error is None:
-                        offset = record.offset() or 0
-                        self._read(partition, offset, (record.value() or b"").decode())
-                        self.positions[partition] = offset + 1
-                    elif error.name() == "_PARTITION_EOF":
-                        self.positions[partition] = record.offset() or 0
-                    elif error.name() == "_AUTO_OFFSET_RESET":
-                        self.resets.append(f"a reader of {self._topic}: {error}")
+        while not self.enough.is_set():
+            consumer = Consumer(self._settings)
+            places = enumerate(self.positions)
+            consumer.assign([TopicPartition(self._topic, *place) for place in places])
+            self._consume(consumer)
+            closing = Thread(target=consumer.close, daemon=True)
+            closing.start()
+            closing.join(CLOSES_S)
+            if closing.is_alive():
+                self.deadlocks += 1
+            elif not (self.enough.is_set() or self.at_rest.is_set()):
+                self.resets.append(f"a reader of {self._topic} has read nothing for {SILENT_S} s")
+
+    def _consume(self, consumer: Consumer) -> None:
+        """Until it is enough, or the client is silent for long."""
+        silent_at = time.monotonic() + SILENT_S
+        while not self.enough.is_set() and time.monotonic() < silent_at:
+            for record in consumer.consume(200, 0.05):
+                silent_at = time.monotonic() + SILENT_S
+                error, partition = record.error(), record.partition() or 0
+                if error is None:
+                    offset = record.offset() or 0
+                    self._read(partition, offset, (record.value() or b"").decode())
+                    self.positions[partition] = offset + 1
+                elif error.name() == "_PARTITION_EOF":
+                    self.positions[partition] = record.offset() or 0
+                elif error.name() == "_AUTO_OFFSET_RESET":
+                    self.resets.append(f"a reader of {self._topic}: {error}")
 
 
 class Watcher(Repeating):

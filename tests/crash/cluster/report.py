@@ -104,7 +104,8 @@ def _summary(torture: Torture, lines: list[str]) -> list[str]:
         f"{history.acknowledgements} acknowledged records, {history.epochs} leader "
         f"epochs, {sum(one.commits.count for one in torture.readers)} commits of members, "
         f"{polls} polls, {late} responses of leaders of the past",
-        f"members replaced: {counted(all_replaced(torture.readers)) or 'none'}",
+        f"members replaced: {counted(all_replaced(torture.readers)) or 'none'}; readers: "
+        f"{torture.live.deadlocks + torture.transactions.reader.deadlocks}",
         ", ".join(f"{one.count} of {one._name}" for one in torture.senders)
         + f", {history.sent_again} sent again in a new epoch of the producer, "
         f"{history.without_offset} acknowledged without an offset",

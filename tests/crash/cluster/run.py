@@ -21,6 +21,8 @@ from tests.crash.cluster.bucket import OF_THE_BUCKET, CrashBucket
 from tests.crash.cluster.faults import OF_ITS_OWN_SERVER, Fault, Machines, schedule, with_standby
 from tests.crash.cluster.history import UNREADABLE, Batch, History, Log, Record
 from tests.crash.cluster.load import (
+    CLOSES_S,
+    SILENT_S,
     AnySender,
     LeaderWatcher,
     LiveReader,
@@ -53,6 +55,8 @@ PROTOCOLS = ("classic", "consumer")
 REBALANCES = ("--set", "leader.imbalance.check.interval.seconds=3")
 #: After the end of all faults, for each client.
 SETTLES_S = 40.0
+#: Of a reader, which may have to be replaced.
+READS_S = SETTLES_S + SILENT_S + CLOSES_S
 #: In the log of a broker.
 ERRORS = ("Traceback", '"level":"critical"', '"level":"error"')
 #: Of one that others have fenced, and while the server is away, or its disk full: then the server
@@ -277,6 +281,8 @@ class Torture:
             self._wait_for_progress("at the end")
         for sender in (*self.senders, *self.transactions.senders):
             sender.stop()
+        for reader in (self.live, self.transactions.reader):
+            reader.at_rest.set()
         found: list[str] = []
         try:
             logs = {one: self._read_patiently(one) for one in range(PARTITIONS)}
@@ -286,7 +292,7 @@ class Torture:
             found += self._wait_for_readers({one: log.end for one, log in logs.items()})
             found += self.history.findings(logs)
             found += self._unread(logs)
-            found += self.transactions.findings(SETTLES_S)
+            found += self.transactions.findings(READS_S)
         asking = (self.live, self.transactions.reader, self.leaders, *self.offsets)
         for one in (*asking, *self.readers):
             one.stop()
@@ -295,7 +301,7 @@ class Torture:
 
     def _wait_for_readers(self, ends: dict[int, int]) -> list[str]:
         found = []
-        if not wait_for(lambda: dict(enumerate(self.live.positions)) == ends, SETTLES_S):
+        if not wait_for(lambda: dict(enumerate(self.live.positions)) == ends, READS_S):
             found.append(f"the reader stands at {self.live.positions}, not {ends}")
         for watcher in self.offsets:
             if not wait_for(lambda watcher=watcher: watcher.newest == ends, SETTLES_S):

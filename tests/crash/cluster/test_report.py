@@ -55,12 +55,15 @@ def torture(**changed: Any) -> Torture:
         "log_lines": lambda node_id: iter([QUIET, "no JSON"]),
         "senders": [SimpleNamespace(_name="i", count=3, longest=Silence(0.5, 2, 8.0))],
         "transactions": SimpleNamespace(
-            senders=[producer], values={0: ["t:0"]}, summary=["2 of t"]
+            senders=[producer],
+            values={0: ["t:0"]},
+            summary=["2 of t"],
+            reader=SimpleNamespace(deadlocks=1),
         ),
         "readers": [one for watcher in watchers for one in watcher._readers],
         "offsets": watchers,
         "leaders": SimpleNamespace(polls=9, late=2),
-        "live": SimpleNamespace(positions=[3, 0]),
+        "live": SimpleNamespace(positions=[3, 0], deadlocks=0),
         "history": SimpleNamespace(acknowledgements=3, epochs=2, sent_again=0, without_offset=1),
         "machines": SimpleNamespace(
             stopped=Counter({STAGED: 2}), missed=Counter({SENT: 1}), ended=["broker 1, -6"]
@@ -81,7 +84,7 @@ def test_a_run_is_reported() -> None:
         "seed 7: 2 faults in 60 s: 2 SIGKILL",
         "3 acknowledged records, 2 leader epochs, 10 commits of members, 17 polls, 4 responses of "
         "leaders of the past",
-        f"members replaced: 2 {NOT_COORDINATOR}",
+        f"members replaced: 2 {NOT_COORDINATOR}; readers: 1",
         "3 of i, 0 sent again in a new epoch of the producer, 1 acknowledged without an offset",
         "2 of t",
         "longest silence 0.5 s: i, partition 2, until 3.0 s",
@@ -97,12 +100,13 @@ def test_clients_that_did_nothing_are_named() -> None:
             SimpleNamespace(_name=name, count=0, longest=Silence(0.0, 0, 5.0))
             for name in ("i", "java")
         ],
-        live=SimpleNamespace(positions=[0, 0]),
+        live=SimpleNamespace(positions=[0, 0], deadlocks=0),
         leaders=SimpleNamespace(polls=0, late=0),
         transactions=SimpleNamespace(
             senders=[SimpleNamespace(_name="t", attempts=[attempt(Outcome.ABORTED)])],
             values={0: []},
             summary=[],
+            reader=SimpleNamespace(deadlocks=0),
         ),
     )
     report = report_of(idle, [])
