@@ -22,20 +22,18 @@ class Entry(NamedTuple):
     #: Of the timestamp index, in order: TIME.
     times: bytes
     data: bytes
-
-    @property
-    def headers(self) -> bytes:
-        view = memoryview(self.data)
-        return b"".join(view[start : start + HEADER_BYTES] for start, _, _ in batches_of(view))
+    #: Of the batches.
+    headers: bytes
 
 
 class Growing:
     """An entry that gets further batches."""
 
-    __slots__ = ("_batches", "_size_bytes", "_times", "last_offset")
+    __slots__ = ("_batches", "_headers", "_size_bytes", "_times", "last_offset")
 
     def __init__(self) -> None:
         self._batches: list[bytes] = []
+        self._headers: list[bytes] = []
         self._size_bytes = 0
         self._times: list[bytes] = []
         self.last_offset = -1
@@ -44,14 +42,23 @@ class Growing:
         return not self._batches or self._size_bytes + size_bytes <= MOST_ENTRY_BYTES
 
     def add(self, last_offset: int, batch: bytes, indexed: Sequence[IndexEntry]) -> None:
+        # hot path: no generator
         self._batches.append(batch)
+        self._headers.append(batch[:HEADER_BYTES])
         self._size_bytes += len(batch)
-        self._times += (TIME.pack(*one) for one in indexed)
+        for one in indexed:
+            self._times.append(TIME.pack(*one))
         self.last_offset = last_offset
 
     def entry(self, partition_id: int) -> Entry:
         data = self._batches[0] if len(self._batches) == 1 else b"".join(self._batches)
-        return Entry(partition_id, self.last_offset, b"".join(self._times), data)
+        times, headers = b"".join(self._times), b"".join(self._headers)
+        return Entry(partition_id, self.last_offset, times, data, headers)
+
+
+def headers_of(batches: bytes) -> bytes:
+    view = memoryview(batches)
+    return b"".join(view[start : start + HEADER_BYTES] for start, _, _ in batches_of(view))
 
 
 def newest_time(times: bytes) -> int:

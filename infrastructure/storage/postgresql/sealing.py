@@ -22,7 +22,7 @@ from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.caught_up import connected
 from infrastructure.storage.postgresql.contents import Contents
-from infrastructure.storage.postgresql.entries import Entry
+from infrastructure.storage.postgresql.entries import Entry, headers_of
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.object_entries import NewObject, ObjectData, Part
 from infrastructure.storage.postgresql.object_rows import give_up, new_object
@@ -200,7 +200,7 @@ class Sealing:
                         return parts, data  # the rest has changed meanwhile
                     raise _Problem(str(error), span.tail) from error
                 data.add(
-                    Entry(partition_id, last_offset, times or b"", batches)
+                    Entry(partition_id, last_offset, times or b"", batches, headers_of(batches))
                     for last_offset, batches, times in found
                 )
                 # Behind the last entry of a log there may be offsets without any.

@@ -30,7 +30,7 @@ def emptied() -> Staged:
 def small_entries() -> Staged:
     """Of many logs."""
     staged = Staged()
-    staged.added += [Entry(number, 0, b"t" * 16, b"") for number in range(256)]
+    staged.added += [Entry(number, 0, b"t" * 16, b"", b"") for number in range(256)]
     return staged
 
 
