@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import pytest
@@ -47,6 +48,15 @@ def start_again(relayed: RelayedPostgres, store: RelayedStore) -> None:
     again = relayed.open(more=TO_OBJECTS)
     again.keep(4)
     again.keep_up()
+
+
+def write(store: RelayedStore, offsets: Iterable[int], partition_ids: Sequence[int]) -> None:
+    """One commit with a batch of each partition for each offset."""
+    for offset in offsets:
+        for partition_id in partition_ids:
+            store.storage.log.append(partition_id, offset, batch(offset))
+        assert store.commit() is None
+        store.keep_up()
 
 
 def test_batches_are_in_objects_only(
@@ -243,12 +253,7 @@ def test_what_was_joined_is_not_joined_again(
     """With so few entries in one object that all joined ones are small."""
     monkeypatch.setattr(tails, "_SMALL_OBJECTS", 5)
     monkeypatch.setattr(sealing, "_MOST_ENTRIES", 4)
-    log = store.storage.log
-    for offset in range(10):
-        for partition_id in (1, 2, 3):
-            log.append(partition_id, offset, batch(offset))
-        assert store.commit() is None
-        store.keep_up()
+    write(store, range(10), (1, 2, 3))
     numbers = relayed.execute("select max(n) from ottla_tails")
     assert numbers < [(40,)]
     assert store.read() == b"".join(batch(offset) for offset in range(10))
@@ -275,12 +280,7 @@ def test_small_objects_are_read_once(
     monkeypatch.setattr(Bucket, "read", counted)
     tail_bytes = 8 << 10 if is_by_bytes else tails.TAIL_BYTES
     store = relayed.open(tail_bytes=tail_bytes, more=f"{objects.url}{TO_OBJECTS}")
-    log = store.storage.log
-    for offset in range(20):
-        for partition_id in (1, 2, 3):
-            log.append(partition_id, offset, batch(offset))
-        assert store.commit() is None
-        store.keep_up()
+    write(store, range(20), (1, 2, 3))
     assert len(reads) > 10
     assert set(reads.values()) == {1}
     assert set(reads).isdisjoint(objects.names())
@@ -296,11 +296,7 @@ def test_a_small_object_of_very_many_entries_is_joined_in_parts(
     monkeypatch.setattr(tails, "_SMALL_OBJECTS", 2)
     monkeypatch.setattr(sealing, "_MOST_ENTRIES", 2)
     log = store.storage.log
-    for offset in range(4):
-        for partition_id in range(1, 9):
-            log.append(partition_id, offset, batch(offset))
-        assert store.commit() is None
-        store.keep_up()
+    write(store, range(4), range(1, 9))
     # One is left, and of each other one four parts.
     assert len(relayed.objects()) == 1 + 3 * 4
     for partition_id in range(1, 9):
@@ -318,19 +314,11 @@ def test_small_objects_that_are_full_are_not_written_again_after_a_start(
     """The start does not know which were joined."""
     monkeypatch.setattr(tails, "_SMALL_OBJECTS", 3)
     monkeypatch.setattr(sealing, "_MOST_ENTRIES", 3)
-    log = store.storage.log
-    for offset in range(4):
-        for partition_id in (1, 2):
-            log.append(partition_id, offset, batch(offset))
-        assert store.commit() is None
-    store.keep_up()
+    write(store, range(4), (1, 2))
     before = objects.names()
     store.close()
     again = relayed.open(more=TO_OBJECTS)
-    for offset in range(4, 7):
-        again.storage.log.append(1, offset, batch(offset))
-        assert again.commit() is None
-        again.keep_up()
+    write(again, range(4, 7), (1,))
     assert set(before) <= set(objects.names())
     again.storage.log._contents.cache.clear()
     assert again.read_all() == b"".join(batch(offset) for offset in range(7))

@@ -276,6 +276,7 @@ def test_a_read_goes_on_where_its_object_is_gone(
     monkeypatch.setattr(questions, "batches", moving)
     assert sealed.read() == BATCHES
     assert moved
+    assert sealed.read(1) == BATCHES[len(batch(0)) :]
 
 
 def test_a_reader_that_goes_on_has_the_next_object_already(

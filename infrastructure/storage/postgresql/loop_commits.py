@@ -129,7 +129,7 @@ class LoopCommits:
         try:
             if not self._connection.pgconn.flush():
                 self._sockets.remove_writer(self._fd)
-        except Exception as error:  # as in `send`
+        except Exception as error:  # not only of psycopg: the commit would wait for ever
             self._fail(error)
 
     def _readable(self) -> None:
@@ -138,7 +138,7 @@ class LoopCommits:
         try:
             if not self._is_persisted(self._connection.pgconn):
                 return
-        except Exception as error:  # as in `send`
+        except Exception as error:  # not only of psycopg: the commit would wait for ever
             self._fail(error)
             return
         staged, plan, _ = self._end()

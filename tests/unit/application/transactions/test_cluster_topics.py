@@ -11,16 +11,21 @@ from tests.unit.application.transactions.three_brokers import begun, led_by, mar
 INVALID_PRODUCER_ID_MAPPING = 49
 
 
-def test_a_deleted_topic_does_not_hold_up_the_end(
-    shared: SharedStore, producer: ClusterProducer
-) -> None:
-    begun(producer)
+def end_without_topic(shared: SharedStore, producer: ClusterProducer) -> None:
+    """Broker 2 dies before it writes its marker, and the topic is deleted."""
     shared.brokers[2].commit.hold()
     assert producer.end() == 0
     shared.kill(2)
     coordinator = producer.coordinator
     coordinator.changes.check()
     coordinator.broker.topics.delete_topics.delete([coordinator.existing()])
+
+
+def test_a_deleted_topic_does_not_hold_up_the_end(
+    shared: SharedStore, producer: ClusterProducer
+) -> None:
+    begun(producer)
+    end_without_topic(shared, producer)
     shared.advance(3000)
     assert (producer.state, requested(shared)) == ("CompleteCommit", 0)
 
@@ -44,12 +49,7 @@ def test_a_topic_that_was_created_again_gets_the_markers_that_are_left(
     """Its leader may have admitted batches before the coordinator knew it."""
     begun(producer)
     [left] = led_by(producer, 2)
-    shared.brokers[2].commit.hold()
-    assert producer.end() == 0
-    shared.kill(2)
-    coordinator = producer.coordinator
-    coordinator.changes.check()
-    coordinator.broker.topics.delete_topics.delete([coordinator.existing()])
+    end_without_topic(shared, producer)
     shared.run()
     shared.topic("t", 3)
     shared.fence(2)

@@ -83,6 +83,15 @@ def connection() -> Any:
     return SimpleNamespace(close=lambda: None)
 
 
+def free_lock(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """No other broker has it; returns the connections that release it."""
+    released: list[object] = []
+    monkeypatch.setattr(ChangesLock, "taken", lambda *_: True)
+    monkeypatch.setattr(ChangesLock, "release", lambda _, of: released.append(of))
+    monkeypatch.setattr(shared_rows, "changed_since", lambda *_: SharedRows(0, 0, []))
+    return released
+
+
 @pytest.fixture
 def fixture(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fixture]:
     fixture = Fixture(monkeypatch)
@@ -113,10 +122,7 @@ def test_a_release_that_was_asked_for_before_the_connection_was_lost_is_too_late
     fixture: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The right of the next connection is another one: the loop has it as long as the lock."""
-    released: list[object] = []
-    monkeypatch.setattr(ChangesLock, "taken", lambda *_: True)
-    monkeypatch.setattr(ChangesLock, "release", lambda _, of: released.append(of))
-    monkeypatch.setattr(shared_rows, "changed_since", lambda *_: SharedRows(0, 0, []))
+    released = free_lock(monkeypatch)
     of_watch, changes = fixture.watch, fixture.watch.changes
 
     def take_turns(is_asked: bool = False) -> None:
@@ -156,10 +162,7 @@ def test_a_release_that_was_asked_for_before_the_connection_was_lost_is_too_late
 def test_requests_that_follow_each_other_do_not_keep_the_right_from_another_broker(
     fixture: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    released: list[object] = []
-    monkeypatch.setattr(ChangesLock, "taken", lambda *_: True)
-    monkeypatch.setattr(ChangesLock, "release", lambda _, of: released.append(of))
-    monkeypatch.setattr(shared_rows, "changed_since", lambda *_: SharedRows(0, 0, []))
+    released = free_lock(monkeypatch)
     of_watch, changes = fixture.watch, fixture.watch.changes
 
     def next_request() -> None:
