@@ -45,7 +45,8 @@ STORAGE = {
         WARNING,
         "reason",
         "Old records, or those of large commits, cannot be written to S3: they are in the "
-        "database, which grows, and S3 is tried again after 10 s to 10 minutes.",
+        "database, which grows, and S3 is tried again after 10 s to 10 minutes. A table or an "
+        "object that is damaged is left alone for 10 minutes; others are written meanwhile.",
     ),
     "objects_go_on": Event(INFO, "", "Records are written to S3 again."),
     "table_not_dropped": Event(

@@ -114,7 +114,7 @@ class StorageHealth:
 
     def not_sealed(self, reason: str | None) -> None:
         """To be called now and then: why records cannot become objects, or None."""
-        if reason is not None and self._not_sealed is None:
+        if reason is not None and reason != self._not_sealed:
             self._events.warning("objects_wait", reason=reason)
         elif reason is None and self._not_sealed is not None:
             self._events.info("objects_go_on")

@@ -137,7 +137,7 @@ def test_a_bucket_that_fails_stops_no_commit(
     monkeypatch.setattr(Bucket, "put_soon", put_soon)
     store.keep(2)  # not tried again so soon
     assert in_tables(relayed) == 2
-    store.storage.commit._object_commits._pause.skip()
+    store.storage.commit._object_commits._pause._until_s = 0
     assert store.storage.objects.not_sealed() == "the bucket is away", "nothing is written yet"
     store.keep(3)
     assert store.storage.objects.not_sealed() is None

@@ -28,11 +28,7 @@ def test_what_cannot_be_written_stays_in_its_table(
 ) -> None:
     store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
     with monkeypatch.context() as failing:
-
-        def fail(self: object, name: str, data: bytes) -> None:
-            raise ObjectsFailed("the bucket is on fire")
-
-        failing.setattr(buckets.Bucket, "put", fail)
+        fail_puts(failing)
         store.keep(0, 1)
         store.keep_up()
         assert store.storage.commit.not_sealed() == "the bucket is on fire"
@@ -43,6 +39,29 @@ def test_what_cannot_be_written_stays_in_its_table(
     assert store.storage.commit.not_sealed() is None
     assert store.read() == BATCHES
     assert objects.names() == sorted(relayed.objects())
+
+
+def test_a_damaged_table_stops_no_other(
+    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
+    with monkeypatch.context() as failing:
+        fail_puts(failing)
+        store.keep(0, 1)
+        store.keep_up()
+    damaged, *_ = relayed.execute("select tail from ottla_runs order by first_offset")[0]
+    relayed.execute(
+        "create function damaged() returns bytea as $$ begin raise exception"
+        " 'invalid page in block 0' using errcode = 'data_corrupted'; end $$ language plpgsql",
+        f"alter table ottla_tail_{damaged} rename to whole",
+        f"create view ottla_tail_{damaged} as select partition_id, last_offset, size, timestamp,"
+        " times, headers, damaged() as data from whole",
+    )
+    store.keep(2, 3)
+    store.keep_up()
+    assert "invalid page in block 0" in (store.storage.commit.not_sealed() or "")
+    sealed = b"".join(map(objects.data, objects.names()))
+    assert sorted(sealed) == sorted(batch(1) + batch(2) + batch(3))
 
 
 def test_a_missing_or_damaged_object_is_an_error_of_its_log(
@@ -102,6 +121,13 @@ def test_what_is_before_the_damage_in_an_object_is_read(
     with pytest.raises(StorageFailed, match=f"damaged at byte {position}"):
         store.read(offset)
     assert store.read(offset + 1).startswith(batch(offset + 1))
+
+
+def fail_puts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: buckets.Bucket, name: str, data: bytes) -> None:
+        raise ObjectsFailed("the bucket is on fire")
+
+    monkeypatch.setattr(buckets.Bucket, "put", fail)
 
 
 def fail_reads(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -208,7 +234,7 @@ def test_what_no_commit_seals_is_given_up(
     store.keep_up()
     assert "refused a commit" in str(store.storage.commit.not_sealed())
     relayed.execute("alter table ottla_object_entries drop constraint refused")
-    store.storage.commit._sealing._pause.skip()
+    store.storage.commit._sealing._pause._until_s = 0
     store.keep(2, 3)
     store.keep_up()
     assert store.storage.commit.not_sealed() is None

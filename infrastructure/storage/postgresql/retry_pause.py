@@ -26,6 +26,3 @@ class RetryPause:
 
     def succeeded(self) -> None:
         self._next_s = self._first_s
-
-    def skip(self) -> None:
-        self._until_s = 0.0

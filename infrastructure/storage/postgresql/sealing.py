@@ -12,7 +12,9 @@ from contextlib import closing
 from functools import partial
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import psycopg
 
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
@@ -30,7 +32,7 @@ from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
 from infrastructure.storage.postgresql.retry_pause import LONGEST_S, RETRY_S, RetryPause
 from infrastructure.storage.postgresql.row_reading import failure_of
 from infrastructure.storage.postgresql.runs import Span, spans, tail_of
-from infrastructure.storage.postgresql.server import Rows, Server
+from infrastructure.storage.postgresql.server import Rows, Server, reason_of
 from infrastructure.storage.postgresql.session import Session
 from infrastructure.storage.postgresql.small_objects import SmallObjects
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 #: Read at once.
 _READ_BYTES = 4 << 20
 _MOST_RUNS = 10_000
+#: What PostgreSQL says of a page, or of an index.
+_DAMAGED_TABLE = psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted
 #: Entries in one commit.
 _MOST_ENTRIES = 20_000
 
@@ -62,6 +66,13 @@ class _Problem(Exception):
         self.source = source
 
 
+class _Aside(NamedTuple):
+    """What is left alone for a while."""
+
+    why: str
+    until_s: float
+
+
 class Sealing:
     def __init__(
         self,
@@ -80,37 +91,43 @@ class Sealing:
         self._seal = seal
         self._thread = LoadingThread(self._write, self._written, to_loop, "ottla-seals")
         self.is_busy = False
-        #: Why the entries of full tails stay where they are.
-        self.problem: str | None = None
+        self._problem: str | None = None
         self._pause = RetryPause(RETRY_S)
-        #: Tails that could not be read: until when they are left alone.
-        self._aside: dict[int, float] = {}
+        #: Tails that could not be read.
+        self._aside: dict[int, _Aside] = {}
         #: The newest object, if there is one. For the thread.
         self._newest: list[int] = []
 
     # ---- on the loop
 
+    @property
+    def problem(self) -> str | None:
+        """Why the entries of full tails stay where they are."""
+        return self._problem or next((one.why for one in self._aside.values()), None)
+
     def look(self) -> None:
-        now_s = monotonic()
-        sources = self._contents.tails.to_seal
+        now_s, tails = monotonic(), self._contents.tails
+        tails.aside = {tail for tail, one in self._aside.items() if one.until_s > now_s}
+        sources = tuple(one for one in tails.to_seal if one not in tails.aside)
+        # The others are gone, or are not to be read any more.
+        self._aside = {
+            tail: one for tail, one in self._aside.items() if tail in tails.aside or tail in sources
+        }
         if not sources:
-            self.problem = None
+            self._problem = None
         elif not self.is_busy and self._pause.is_over:
-            self._aside = {tail: until for tail, until in self._aside.items() if until > now_s}
-            self._contents.tails.aside = tuple(self._aside)
-            sources = tuple(one for one in sources if one not in self._aside)
-            self.is_busy = bool(sources) and self._thread.put(sources)
+            self.is_busy = self._thread.put(sources)
 
     def _written(self, _: _Sources, new: NewObject | _Problem | None) -> None:
         if isinstance(new, NewObject):
             self.is_busy = self._seal(new)
         elif new is None:
             self.is_busy = False
-        else:
+        elif new.source is None:
             self._failed(str(new))
-            if new.source is not None:
-                self._aside[new.source] = monotonic() + LONGEST_S
-                self._pause.skip()
+        else:
+            self.is_busy = False
+            self._aside[new.source] = _Aside(str(new), monotonic() + LONGEST_S)
 
     def sealed(self, new: NewObject, failure: StorageFailed | None) -> None:
         if failure is not None:
@@ -118,12 +135,12 @@ class Sealing:
         elif not self._contents.runs.are_in(new.number):
             self._failed(None)  # all entries have changed while it was written
         else:
-            self.is_busy, self.problem = False, None
+            self.is_busy, self._problem = False, None
             self._pause.succeeded()
 
     def _failed(self, why: str | None) -> None:
         self.is_busy = False
-        self.problem = why or self.problem
+        self._problem = why or self._problem
         self._pause.failed()
 
     def close(self) -> None:
@@ -195,10 +212,10 @@ class Sealing:
                 room = most_bytes - len(data.data)
                 try:
                     found = ask(questions.BATCHES, left, min(room, _READ_BYTES))
-                except (ObjectDamaged, TailGone) as error:
+                except (ObjectDamaged, TailGone, *_DAMAGED_TABLE) as error:
                     if tail_of(contents.runs.of(partition_id), left.first_offset) != span.tail:
                         return parts, data  # the rest has changed meanwhile
-                    raise _Problem(str(error), span.tail) from error
+                    raise _Problem(reason_of(error), span.tail) from error
                 data.add(
                     Entry(partition_id, last_offset, times or b"", batches, headers_of(batches))
                     for last_offset, batches, times in found

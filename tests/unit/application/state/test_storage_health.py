@@ -223,13 +223,16 @@ def test_a_partition_that_cannot_be_loaded_is_logged(fake: FakeBroker) -> None:
     assert [fields["partition"] for fields in again.events.of(UNREADABLE)] == [0]
 
 
-def test_objects_that_wait_are_logged_once_and_when_they_go_on(fake: FakeBroker) -> None:
+def test_objects_that_wait_are_logged_once_for_a_reason_and_when_they_go_on(
+    fake: FakeBroker,
+) -> None:
     health = StorageHealth(fake.events, fake.clock)
-    for reason in (None, "access denied", "the server did not respond", None, None):
+    for reason in (None, "access denied", "access denied", "no response", None, None):
         health.not_sealed(reason)
         assert health.reason() is None
     assert taken_lines(fake) == [
         ("warning", "objects_wait", {"reason": "access denied"}),
+        ("warning", "objects_wait", {"reason": "no response"}),
         ("info", "objects_go_on", {}),
     ]
 

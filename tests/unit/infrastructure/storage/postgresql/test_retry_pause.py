@@ -29,11 +29,3 @@ def test_pauses_grow_up_to_the_longest_however_often_it_fails(
     pause.failed()
     now_s += 10
     assert pause.is_over
-
-
-def test_a_pause_can_be_skipped() -> None:
-    pause = RetryPause(1000.0)
-    pause.failed()
-    assert not pause.is_over
-    pause.skip()
-    assert pause.is_over
