@@ -272,6 +272,11 @@ class ClosedStore(Protocol):
         ...
 
     @property
+    def has_checked_pages(self) -> bool:
+        """That they are whole is known."""
+        ...
+
+    @property
     def not_compacted(self) -> str:
         """What `compact` leaves as it is, for its message."""
         ...

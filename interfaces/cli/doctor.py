@@ -16,8 +16,8 @@ from interfaces.cli.probe.pace import Pace
 
 _STEP_S = 3.0
 _CHECK_URL = (
-    "start PostgreSQL, or correct the URL: `psql -h HOST -p PORT -U USER DATABASE`, with what the "
-    "URL has, must connect"
+    "PostgreSQL must run, and accept what the URL has: `psql -h HOST -p PORT -U USER DATABASE` "
+    "must connect"
 )
 
 

@@ -52,6 +52,7 @@ class LmdbFolder:
 
     layout = IN_LMDB
     pages = "all pages are valid"
+    has_checked_pages = True
     not_compacted = ""
 
     def __init__(self, path: Path) -> None:

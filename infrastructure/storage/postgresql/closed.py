@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property
 
 import psycopg
 from psycopg import sql
@@ -26,12 +27,23 @@ class PostgresSchema:
     """Implements infrastructure.storage.engine.ClosedStore."""
 
     path = None
-    pages = "PostgreSQL checks its own pages: data_checksums, pg_amcheck"
     not_compacted = ""
 
     def __init__(self, place: str) -> None:
         self._address = parse_address(place)
         self.url = f"{SCHEME}://{place}"
+
+    @property
+    def pages(self) -> str:
+        if self.has_checked_pages:
+            return "PostgreSQL checks each page that it reads (data_checksums)"
+        return "PostgreSQL does not check its pages: data_checksums is off"
+
+    @cached_property
+    def has_checked_pages(self) -> bool:
+        with self._connected() as connection:
+            [(setting,)] = connection.execute("show data_checksums").fetchall()
+        return bool(setting == "on")
 
     @property
     def shown(self) -> str:

@@ -48,7 +48,12 @@ def check(
     for node, address in sorted(cluster.nodes.items()):
         if found and (pace.is_over or (found[-1].level == OK and not every_node)):
             break
-        found.append(_check_node(bootstrap, cluster.cluster_id, node, address, protocol, pace))
+        others = [one for one in cluster.nodes if cluster.nodes[one] == address and one != node]
+        if every_node and others:
+            what = f"broker {node} advertises {address}, and so does broker {min(others)}"
+            found.append(problem(f"{what}: clients reach one of them only", _own_address(node)))
+            continue
+        found.append(_check_node(bootstrap, cluster, node, protocol, pace))
     # One broker of several may be down; the others take over its partitions.
     some_may_work = any(one.level == OK or one.may_pass for one in found)
     if some_may_work or len(found) < len(cluster.nodes):
@@ -57,14 +62,13 @@ def check(
 
 
 def _check_node(
-    bootstrap: Address,
-    cluster_id: str | None,
-    node: int,
-    address: Address,
-    protocol: Protocol,
-    pace: Pace,
+    bootstrap: Address, cluster: Cluster, node: int, protocol: Protocol, pace: Pace
 ) -> Finding:
+    address = cluster.nodes[node]
+
     def remedy() -> str:
+        if len(cluster.nodes) > 1:  # which of them `bootstrap` is is not known
+            return _own_address(node)
         return _remedy(bootstrap, address, protocol) + _removal(bootstrap, node, pace)
 
     what = f"broker {node} advertises {address}"
@@ -82,10 +86,14 @@ def _check_node(
         there = fetch_cluster(address, protocol, pace.timeout_s)
     except (NoResponse, ssl.SSLError, OSError) as failure:
         return problem(f"{what}, where no broker responds: {failure}", remedy(), may_pass=True)
-    if there.cluster_id != cluster_id:
-        ids = f"{there.cluster_id}, not {cluster_id}"
+    if there.cluster_id != cluster.cluster_id:
+        ids = f"{there.cluster_id}, not {cluster.cluster_id}"
         return problem(f"{what}, where another cluster responds ({ids})", remedy())
     return ok(f"{what}, which works")
+
+
+def _own_address(node: int) -> str:
+    return f"set advertised.listeners of broker {node} to an address of its own"
 
 
 def _remedy(bootstrap: Address, address: Address, protocol: Protocol) -> str:

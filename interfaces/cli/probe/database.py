@@ -29,7 +29,7 @@ def check_database(place: str) -> Iterator[Finding]:
 
 def findings(found: Facts) -> Iterator[Finding]:
     server, store, bucket, not_made = found
-    yield _store(store) if not_made is None else problem(not_made, "see docs/scale-out.md")
+    yield _store(store) if not_made is None else problem(not_made, "see docs/storage.md")
     if bucket is not None:
         yield _objects(bucket)
     yield _synchronous_commit(server)

@@ -41,11 +41,13 @@ def _verify(store: str) -> Iterator[Finding]:
         power = closed.last_end()
         # Before the file is opened: LMDB trusts its pages.
         damage = closed.check_pages()
+        level = OK if closed.has_checked_pages else NOTE
+        pages = Finding(level, "pages", closed.pages)
     if damage is not None:
         yield Finding(PROBLEM, "pages", f"{damage}; the rest is not checked")
         return
     yield Finding(NOTE, "power", power)
-    yield Finding(OK, "pages", closed.pages)
+    yield pages
     with opened(store) as (storage, found):
         logs: dict[tuple[str, int], Checked] = {}
         yield from _check_partitions(storage, found, logs)

@@ -80,10 +80,14 @@ def _not_allowed(name: str | None, topic_id: bytes) -> Described:
 
 
 def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None:
-    """The response is cached until topics, nodes or leaders change: partitions may be thousands."""
+    """The response is cached until topics, nodes or leaders change: partitions may be thousands.
+
+    Without a lease it has errors, which count.
+    """
     all_topics = call.broker.topics.metadata.all_topics
     cached = call.route.cached_responses
-    if cached is None or not call.broker.quotas.unlimited:
+    has_lease = call.broker.placement.has_lease
+    if cached is None or not has_lease or not call.broker.quotas.unlimited:
         topics = [topic for topic in all_topics() if may_describe(topic.name, call)]
         return _response(topics, request, call)
     peer = call.peer
@@ -92,7 +96,6 @@ def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None
         request.include_topic_authorized_operations,
         request.include_cluster_authorized_operations,
         call.identity,
-        call.broker.placement.has_lease,
     )
     revision = call.broker.catalog.revision
     found = cached.get(key)

@@ -28,6 +28,10 @@ from interfaces.kafka.wire.structs import Pieces
 
 T = TypeVar("T")
 
+#: After an error, no other request of the connection begins for so long: while no broker has a
+#: lease, none leads, and clients ask one after the other without pause.
+WITHOUT_LEASE_MS = 100
+
 
 class CloseConnection(Exception):
     """The broker must close the connection instead of sending a response.
@@ -242,6 +246,8 @@ class Call:
     def note_code(self, code: int) -> None:
         if self.error_codes is None:
             self.error_codes = []
+            if not self.broker.placement.has_lease:
+                self.peer.throttle(WITHOUT_LEASE_MS)
         self.error_codes.append(code)
 
     def respond(self, response: Any) -> None:

@@ -41,7 +41,7 @@ def test_what_is_wrong_ends_with_an_error() -> None:
     for unreachable in (store_url("s", database="nope"), "postgresql://me@127.0.0.1:1/kafka"):
         [line] = doctor(unreachable, code=1).splitlines()
         assert line.startswith("problem  a broker cannot use postgresql://")
-        assert "Remedy: start PostgreSQL, or correct the URL" in line
+        assert "Remedy: PostgreSQL must run, and accept what the URL has" in line
     assert Ottla("127.0.0.1:1").run("doctor", "--storage", "lmdb://", code=2).errors
 
 

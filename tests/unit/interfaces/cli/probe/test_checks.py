@@ -101,6 +101,22 @@ def test_advertised_addresses_that_are_not_checked_are_reported() -> None:
     assert (last.level, "are not checked with OAUTHBEARER" in last.what) == (NOTE, True)
 
 
+def test_of_several_brokers_each_has_an_address_of_its_own() -> None:
+    nodes: list[str] = []
+    with server(lambda connection: broker(connection, nodes)) as address:
+        [where] = addresses(address)
+        nodes += [address, "127.0.0.1:1", address]
+        *_, first, second, third = checked(where, Protocol({}), Pace(2.0), every_node=True)
+        assert clients(address).why_silent(3) == ("", True)
+    at = f"advertises {address}, and so does broker"
+    assert first.what == f"broker 0 {at} 2: clients reach one of them only"
+    assert third.what == f"broker 2 {at} 0: clients reach one of them only"
+    assert "is unreachable from here" in second.what
+    assert [one.remedy for one in (first, second, third)] == [
+        f"set advertised.listeners of broker {node} to an address of its own" for node in range(3)
+    ]
+
+
 def test_a_name_and_a_port_without_a_server_are_named() -> None:
     assert "cannot be resolved" in problem("no-such-host.invalid:9092").what
     assert "no process listens" in problem("127.0.0.1:1").what

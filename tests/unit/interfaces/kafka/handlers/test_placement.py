@@ -6,7 +6,9 @@ import pytest
 
 from domain.cluster.nodes import Leader, Node
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from interfaces.kafka.requests.call import WITHOUT_LEASE_MS
 from interfaces.kafka.wire.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
+from interfaces.kafka.wire.messages.metadata import MetadataRequestTopic
 from interfaces.kafka.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -17,7 +19,7 @@ from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeClient, FakeKafka
 from tests.fakes.groups import coordinate_on
 from tests.fakes.offset_requests import at, commit
-from tests.fakes.requests import fetch, produce
+from tests.fakes.requests import fetch, kinds, produce
 from tests.fakes.results import error_codes
 from tests.fakes.structs import request_for
 from tests.fakes.two_brokers import TwoBrokers
@@ -146,7 +148,7 @@ def test_members_are_sent_to_the_coordinator(kafka: FakeKafka, client: FakeClien
 
 
 def test_without_a_lease_a_broker_names_no_leader_or_coordinator_that_it_is_itself(
-    kafka: FakeKafka, client: FakeClient
+    kafka: FakeKafka,
 ) -> None:
     """Another broker may have taken its place, and it does not know."""
     led, other = kafka.existing(), kafka.topic("other")
@@ -156,15 +158,16 @@ def test_without_a_lease_a_broker_names_no_leader_or_coordinator_that_it_is_itse
     beat = request_for("heartbeat", group_id="g", member_id="m")
 
     def seen() -> tuple[dict[str, tuple[int, int]], int, int, int]:
-        topics = client.request(request_for("metadata", topics=None), 12).topics
+        topics = kafka.client().request(request_for("metadata", topics=None), 12).topics
         leaders = {
             one.name: (one.partitions[0].error_code, one.partitions[0].leader_id)
             for one in topics
             if one.name in (led.name, other.name)
         }
-        [found] = client.request(asked, 4).coordinators
-        [of_one_key] = [client.request(request_for("find_coordinator", key="g"), 3)]
-        return leaders, found.error_code, of_one_key.error_code, client.request(beat, 4).error_code
+        [found] = kafka.client().request(asked, 4).coordinators
+        of_one_key = kafka.client().request(request_for("find_coordinator", key="g"), 3)
+        heartbeat = kafka.client().request(beat, 4)
+        return leaders, found.error_code, of_one_key.error_code, heartbeat.error_code
 
     unknown_member, gone = 25, COORDINATOR_NOT_AVAILABLE
     before = seen()
@@ -174,6 +177,28 @@ def test_without_a_lease_a_broker_names_no_leader_or_coordinator_that_it_is_itse
     assert seen() == (leaderless, gone, gone, NOT_COORDINATOR)
     kafka.placement.has_lease = True
     assert seen() == before
+
+
+@pytest.mark.parametrize("topics", [("t",), None])
+def test_without_a_lease_a_client_that_gets_an_error_waits_for_its_next_response(
+    kafka: FakeKafka, client: FakeClient, topics: tuple[str, ...] | None
+) -> None:
+    """Whether its request is for one topic, or for all, for which responses are cached."""
+    names = topics and [MetadataRequestTopic(name=one) for one in topics]
+    asked = request_for("metadata", topics=names)
+    assert kinds([client.request(asked, 12)]) == ["Metadata"]
+    kafka.placement.has_lease = False
+    for _ in range(2):
+        assert kinds([client.request(asked, 12)]) == ["Metadata"]
+        client.send(asked, 12)
+        kafka.scheduler.advance(WITHOUT_LEASE_MS - 1)
+        assert client.responses() == []
+        kafka.scheduler.advance(1)
+        assert kinds(client.responses()) == ["Metadata"]
+        kafka.scheduler.advance(WITHOUT_LEASE_MS)
+    kafka.placement.has_lease = True
+    for _ in range(2):
+        assert kinds([client.request(asked, 12)]) == ["Metadata"]
 
 
 def test_without_a_lease_a_broker_lists_nothing_that_it_coordinates(
@@ -187,12 +212,12 @@ def test_without_a_lease_a_broker_lists_nothing_that_it_coordinates(
 
 
 def test_without_a_lease_a_broker_is_fenced_and_not_the_controller(
-    kafka: FakeKafka, client: FakeClient
+    kafka: FakeKafka,
 ) -> None:
     def seen(*, with_fenced: bool) -> tuple[int, int, list[tuple[int, bool]]]:
         asked = request_for("describe_cluster", endpoint_type=1, include_fenced_brokers=with_fenced)
-        cluster = client.request(asked, 2)
-        metadata = client.request(request_for("metadata", topics=None), 12)
+        cluster = kafka.client().request(asked, 2)
+        metadata = kafka.client().request(request_for("metadata", topics=None), 12)
         brokers = [(one.broker_id, one.is_fenced) for one in cluster.brokers]
         return cluster.controller_id, metadata.controller_id, brokers
 
@@ -203,12 +228,12 @@ def test_without_a_lease_a_broker_is_fenced_and_not_the_controller(
 
 
 def test_without_a_lease_batches_are_refused_once_each_is_looked_at(
-    kafka: FakeKafka, client: FakeClient
+    kafka: FakeKafka,
 ) -> None:
     kafka.broker.messages.produce.ask_first()
     for has_lease, error in ((False, NOT_LEADER), (True, 0), (False, 0)):
         kafka.placement.has_lease = has_lease
-        response = client.request(produce(), 9)
+        response = kafka.client().request(produce(), 9)
         [[partition]] = [topic.partition_responses for topic in response.responses]
         assert partition.error_code == error
 
