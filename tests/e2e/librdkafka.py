@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartit
 from confluent_kafka.admin import AdminClient
 
 PATIENCE_S = 30.0
+_LOST_CONNECTION = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 
 
 def _dotted(settings: dict[str, Any]) -> dict[str, Any]:
@@ -54,6 +55,13 @@ def next_error(consumer: Consumer) -> KafkaError:
     assert message is not None, f"neither message nor error within {PATIENCE_S} s"
     error = message.error()
     assert error is not None, f"a message at offset {message.offset()} instead of an error"
+    return error
+
+
+def next_error_of_log(consumer: Consumer) -> KafkaError:
+    """Not one of its connections."""
+    while (error := next_error(consumer)).code() in _LOST_CONNECTION:
+        pass
     return error
 
 
