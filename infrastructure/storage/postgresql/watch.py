@@ -346,6 +346,7 @@ class Watch:
             self._is_asked = False
             if self._lock.taken(connection):
                 self._has_lock = True
+                self._next_ask = 0.0
                 self._beat(connection)  # the brokers are as new as the rows
             elif monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)

@@ -262,3 +262,33 @@ def test_a_promotion_is_told_although_the_first_connection_after_it_fails(
 def test_the_loop_waits_for_nothing_when_it_wakes_the_thread(fixture: Fixture) -> None:
     for _ in range(100_000):  # more than a pipe has room for
         fixture.watch.wake()
+
+
+def test_each_right_is_asked_for_at_once(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also just after the one before, which another broker has got since."""
+    released = free_lock(monkeypatch)
+    told: list[str] = []
+    monkeypatch.setattr(leases, "tell", lambda _, what: told.append(what))
+    is_free = False
+    monkeypatch.setattr(ChangesLock, "taken", lambda *_: is_free)
+    of_watch, changes = fixture.watch, fixture.watch.changes
+
+    def step() -> None:
+        of_watch._take_turns(fixture.connection)
+        fixture.run()
+
+    for count in (1, 2):
+        with suppress(NotInMemory):
+            changes.check()
+        step()
+        step()
+        assert len(told) == count
+        is_free = True
+        step()
+        changes.check()
+        of_watch._is_asked = True
+        step()
+        step()
+        assert len(released) == count
+        is_free = False
+        fixture.now += watch._PAUSE_S
