@@ -29,7 +29,8 @@ from interfaces.kafka.wire.structs import Pieces
 T = TypeVar("T")
 
 #: After an error, no other request of the connection begins for so long: while no broker has a
-#: lease, none leads, and clients ask one after the other without pause.
+#: lease, none leads, and clients ask one after the other without pause. Producers pause by
+#: themselves, and send many requests at once.
 WITHOUT_LEASE_MS = 100
 
 
@@ -246,7 +247,7 @@ class Call:
     def note_code(self, code: int) -> None:
         if self.error_codes is None:
             self.error_codes = []
-            if not self.broker.placement.has_lease:
+            if self.route.api.key != PRODUCE and not self.broker.placement.has_lease:
                 self.peer.throttle(WITHOUT_LEASE_MS)
         self.error_codes.append(code)
 

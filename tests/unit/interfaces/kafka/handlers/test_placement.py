@@ -228,12 +228,12 @@ def test_without_a_lease_a_broker_is_fenced_and_not_the_controller(
 
 
 def test_without_a_lease_batches_are_refused_once_each_is_looked_at(
-    kafka: FakeKafka,
+    kafka: FakeKafka, client: FakeClient
 ) -> None:
     kafka.broker.messages.produce.ask_first()
     for has_lease, error in ((False, NOT_LEADER), (True, 0), (False, 0)):
         kafka.placement.has_lease = has_lease
-        response = kafka.client().request(produce(), 9)
+        response = client.request(produce(), 9)
         [[partition]] = [topic.partition_responses for topic in response.responses]
         assert partition.error_code == error
 
