@@ -23,17 +23,29 @@ from tests.fakes.s3 import S3Server
 pytestmark = [pytest.mark.usefixtures("at_once", "s3"), later]
 
 
+def not_sealed(
+    relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> RelayedStore:
+    """Offsets 0 and 1 are in tables that are full: the bucket has failed."""
+
+    def fail(self: buckets.Bucket, name: str, data: bytes) -> None:
+        raise ObjectsFailed("the bucket is on fire")
+
+    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
+    with monkeypatch.context() as failing:
+        failing.setattr(buckets.Bucket, "put", fail)
+        store.keep(0, 1)
+        store.keep_up()
+    return store
+
+
 def test_what_cannot_be_written_stays_in_its_table(
     relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
-    with monkeypatch.context() as failing:
-        fail_puts(failing)
-        store.keep(0, 1)
-        store.keep_up()
-        assert store.storage.commit.not_sealed() == "the bucket is on fire"
-        assert objects.names() == []
-        assert store.read() == batch(0) + batch(1)
+    store = not_sealed(relayed, objects, monkeypatch)
+    assert store.storage.commit.not_sealed() == "the bucket is on fire"
+    assert objects.names() == []
+    assert store.read() == batch(0) + batch(1)
     store.keep(2, 3)
     store.keep_up()
     assert store.storage.commit.not_sealed() is None
@@ -44,11 +56,7 @@ def test_what_cannot_be_written_stays_in_its_table(
 def test_a_damaged_table_stops_no_other(
     relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = relayed.open(tail_bytes=TINY, more=f"{objects.url}{ALL_SEALED}")
-    with monkeypatch.context() as failing:
-        fail_puts(failing)
-        store.keep(0, 1)
-        store.keep_up()
+    store = not_sealed(relayed, objects, monkeypatch)
     damaged, *_ = relayed.execute("select tail from ottla_runs order by first_offset")[0]
     relayed.execute(
         "create function damaged() returns bytea as $$ begin raise exception"
@@ -121,13 +129,6 @@ def test_what_is_before_the_damage_in_an_object_is_read(
     with pytest.raises(StorageFailed, match=f"damaged at byte {position}"):
         store.read(offset)
     assert store.read(offset + 1).startswith(batch(offset + 1))
-
-
-def fail_puts(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: buckets.Bucket, name: str, data: bytes) -> None:
-        raise ObjectsFailed("the bucket is on fire")
-
-    monkeypatch.setattr(buckets.Bucket, "put", fail)
 
 
 def fail_reads(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

@@ -341,12 +341,11 @@ class Watch:
             self._to_release, self._is_asked = None, False
             self._lock.release(connection)
             self._has_lock = False
-            self._next_try = monotonic() + _PAUSE_S
+            self._next_try, self._next_ask = monotonic() + _PAUSE_S, 0.0
         if not self._has_lock and self.changes.wanted and monotonic() >= self._next_try:
             self._is_asked = False
             if self._lock.taken(connection):
                 self._has_lock = True
-                self._next_ask = 0.0
                 self._beat(connection)  # the brokers are as new as the rows
             elif monotonic() >= self._next_ask:
                 leases.tell(connection, _TURN)

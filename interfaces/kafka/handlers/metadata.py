@@ -82,7 +82,7 @@ def _not_allowed(name: str | None, topic_id: bytes) -> Described:
 def _all_topics(request: MetadataRequest, call: Call) -> MetadataResponse | None:
     """The response is cached until topics, nodes or leaders change: partitions may be thousands.
 
-    Without a lease it has errors, which count.
+    Without a lease it is not cached: its errors are counted.
     """
     all_topics = call.broker.topics.metadata.all_topics
     cached = call.route.cached_responses

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.postgres_server import postgres_with_standby
 from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
 from tests.e2e.conftest import EXTERNAL
 from tests.e2e.librdkafka import (
@@ -27,13 +28,8 @@ TOPIC = "cut"
 def primary() -> Iterator[Postgres]:
     if EXTERNAL:
         pytest.skip("starts brokers of its own; OTTLA_TEST_BOOTSTRAP names another")
-    server = Postgres()
-    try:
-        server.start()
-        server.start_standby()
+    with postgres_with_standby() as server:
         yield server
-    finally:
-        server.remove()
 
 
 @pytest.mark.long

@@ -267,8 +267,8 @@ def test_the_loop_waits_for_nothing_when_it_wakes_the_thread(fixture: Fixture) -
 def test_each_right_is_asked_for_at_once(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also just after the one before, which another broker has got since."""
     released = free_lock(monkeypatch)
-    told: list[str] = []
-    monkeypatch.setattr(leases, "tell", lambda _, what: told.append(what))
+    asked: list[str] = []
+    monkeypatch.setattr(leases, "tell", lambda _, what: asked.append(what))
     is_free = False
     monkeypatch.setattr(ChangesLock, "taken", lambda *_: is_free)
     of_watch, changes = fixture.watch, fixture.watch.changes
@@ -282,7 +282,7 @@ def test_each_right_is_asked_for_at_once(fixture: Fixture, monkeypatch: pytest.M
             changes.check()
         step()
         step()
-        assert len(told) == count
+        assert len(asked) == count
         is_free = True
         step()
         changes.check()

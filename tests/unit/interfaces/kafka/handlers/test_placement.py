@@ -211,9 +211,7 @@ def test_without_a_lease_a_broker_lists_nothing_that_it_coordinates(
         assert client.request(request_for("list_transactions"), 2).error_code == error
 
 
-def test_without_a_lease_a_broker_is_fenced_and_not_the_controller(
-    kafka: FakeKafka,
-) -> None:
+def test_without_a_lease_a_broker_is_fenced_and_not_the_controller(kafka: FakeKafka) -> None:
     def seen(*, with_fenced: bool) -> tuple[int, int, list[tuple[int, bool]]]:
         asked = request_for("describe_cluster", endpoint_type=1, include_fenced_brokers=with_fenced)
         cluster = kafka.client().request(asked, 2)
