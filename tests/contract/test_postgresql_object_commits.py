@@ -236,7 +236,7 @@ def test_a_small_object_that_cannot_be_read_is_left_aside(
     assert missing in (store.storage.objects.not_sealed() or "")
     store.keep(4)
     store.keep_up()
-    [_, single, joined] = relayed.objects()
+    [_, joined, single] = relayed.objects()
     assert objects.data(joined) == batch(1) + batch(2) + batch(3)
     assert set(objects.names()) - {missing} == {single, joined}
     assert store.read(1) == batch(1) + batch(2) + batch(3) + batch(4)

@@ -65,6 +65,10 @@ def test_a_damaged_table_stops_no_other(
         f"create view ottla_tail_{damaged} as select partition_id, last_offset, size, timestamp,"
         " times, headers, damaged() as data from whole",
     )
+    store.storage.commit.keep_up()
+    store.keep_up()
+    assert "invalid page in block 0" in (store.storage.commit.not_sealed() or "")
+    assert list(map(objects.data, objects.names())) == [batch(1)]
     store.keep(2, 3)
     store.keep_up()
     assert "invalid page in block 0" in (store.storage.commit.not_sealed() or "")

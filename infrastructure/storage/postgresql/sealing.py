@@ -128,6 +128,7 @@ class Sealing:
         else:
             self.is_busy = False
             self._aside[new.source] = _Aside(str(new), monotonic() + LONGEST_S)
+            self.look()  # the others do not wait for the next commit
 
     def sealed(self, new: NewObject, failure: StorageFailed | None) -> None:
         if failure is not None:
