@@ -57,7 +57,7 @@ def test_a_damaged_table_stops_no_other(
     relayed: RelayedPostgres, objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = not_sealed(relayed, objects, monkeypatch)
-    damaged, *_ = relayed.execute("select tail from ottla_runs order by first_offset")[0]
+    damaged, *_ = relayed.execute("select tail from ottla_runs order by first_offset")[1]
     relayed.execute(
         "create function damaged() returns bytea as $$ begin raise exception"
         " 'invalid page in block 0' using errcode = 'data_corrupted'; end $$ language plpgsql",
@@ -68,12 +68,16 @@ def test_a_damaged_table_stops_no_other(
     store.storage.commit.keep_up()
     store.keep_up()
     assert "invalid page in block 0" in (store.storage.commit.not_sealed() or "")
-    assert list(map(objects.data, objects.names())) == [batch(1)]
+    assert list(map(objects.data, objects.names())) == [batch(0)]
     store.keep(2, 3)
     store.keep_up()
     assert "invalid page in block 0" in (store.storage.commit.not_sealed() or "")
     sealed = b"".join(map(objects.data, objects.names()))
-    assert sorted(sealed) == sorted(batch(1) + batch(2) + batch(3))
+    assert sorted(sealed) == sorted(batch(0) + batch(2) + batch(3))
+    assert store.read() == batch(0)
+    with pytest.raises(StorageFailed, match="invalid page in block 0"):
+        store.read(1)
+    assert store.read(2) == batch(2) + batch(3)
 
 
 def test_a_missing_or_damaged_object_is_an_error_of_its_log(

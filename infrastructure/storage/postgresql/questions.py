@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import psycopg
+
 from domain.messages.batch import HEADER_BYTES
 from infrastructure.storage.objects.errors import ObjectDamaged, ObjectsFailed
 from infrastructure.storage.postgresql.entries import TIME
@@ -28,6 +30,14 @@ class PartDamaged(ObjectDamaged):
         super().__init__(why)
         self.intact = intact
 
+
+#: Why a tail has no answer, but others may. PostgreSQL finds pages, and indexes, damaged.
+UNREADABLE = (
+    TailGone,
+    ObjectDamaged,
+    psycopg.errors.DataCorrupted,
+    psycopg.errors.IndexCorrupted,
+)
 
 #: Entries in one answer.
 MOST_ENTRIES = 1000
@@ -74,7 +84,7 @@ def batches(ask: Ask, runs: LogRuns, values: tuple[int, ...]) -> Answer:
     for number, span in enumerate(spans(runs, offset, end_offset), 1):
         try:
             part = ask(BATCHES, span, most_bytes)
-        except (TailGone, ObjectDamaged, ObjectsFailed) as error:
+        except (*UNREADABLE, ObjectsFailed) as error:
             if isinstance(error, PartDamaged):
                 found += error.intact
             if not found:

@@ -14,12 +14,10 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-import psycopg
-
 from domain.errors import StorageFailed
 from infrastructure.storage.engine import ToLoop
 from infrastructure.storage.loading_thread import LoadingThread
-from infrastructure.storage.objects.errors import ObjectDamaged, ObjectsFailed
+from infrastructure.storage.objects.errors import ObjectsFailed
 from infrastructure.storage.postgresql import questions
 from infrastructure.storage.postgresql.asking import asking
 from infrastructure.storage.postgresql.caught_up import connected
@@ -28,7 +26,7 @@ from infrastructure.storage.postgresql.entries import Entry, headers_of
 from infrastructure.storage.postgresql.link import CLOSE_S
 from infrastructure.storage.postgresql.object_entries import NewObject, ObjectData, Part
 from infrastructure.storage.postgresql.object_rows import give_up, new_object
-from infrastructure.storage.postgresql.questions import Answer, Ask, TailGone
+from infrastructure.storage.postgresql.questions import UNREADABLE, Answer, Ask
 from infrastructure.storage.postgresql.retry_pause import LONGEST_S, RETRY_S, RetryPause
 from infrastructure.storage.postgresql.row_reading import failure_of
 from infrastructure.storage.postgresql.runs import Span, spans, tail_of
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
 #: Read at once.
 _READ_BYTES = 4 << 20
 _MOST_RUNS = 10_000
-#: What PostgreSQL says of a page, or of an index.
-_DAMAGED_TABLE = psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted
 #: Entries in one commit.
 _MOST_ENTRIES = 20_000
 
@@ -213,7 +209,7 @@ class Sealing:
                 room = most_bytes - len(data.data)
                 try:
                     found = ask(questions.BATCHES, left, min(room, _READ_BYTES))
-                except (ObjectDamaged, TailGone, *_DAMAGED_TABLE) as error:
+                except UNREADABLE as error:
                     if tail_of(contents.runs.of(partition_id), left.first_offset) != span.tail:
                         return parts, data  # the rest has changed meanwhile
                     raise _Problem(reason_of(error), span.tail) from error
