@@ -1,17 +1,19 @@
-"""One Spark session for each test process: a JVM takes ten seconds to start."""
+"""One Spark session for each test process: a JVM takes ten seconds to start. The stories of Kafka's
+protocol run on three brokers, too, with --long.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
-from tests.e2e.broker_process import NOTHING_EXPIRES, BrokerProcess
-from tests.e2e.conftest import new_topic
+from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import EXTERNAL, THREE, Broker, alive, new_topic
 from tests.e2e.spark.connector import ConnectorNotFound, connector_jars
 from tests.e2e.spark.shared_classes import java_options
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+#: In memory they would be the same.
+BROKERS = ("external",) if EXTERNAL else ("lmdb", pytest.param(THREE, marks=pytest.mark.long))
 #: The first test of a session starts the JVM.
 PATIENCE_S = 240
 os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
@@ -72,21 +76,29 @@ def connector(connector_found: list[Path] | str) -> str:
     return "kafka"
 
 
-@pytest.fixture(scope="session")
-def spark_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
-    """A broker for all of these tests; each has topics of its own."""
-    with BrokerProcess(tmp_path_factory.mktemp("spark-broker"), "lmdb", NOTHING_EXPIRES) as broker:
-        yield broker
-        assert broker.terminate() == 0, broker.log()
+@pytest.fixture(params=BROKERS)
+def spark_broker(
+    request: pytest.FixtureRequest, running_brokers: Callable[[str], Broker]
+) -> Broker:
+    return alive(running_brokers(request.param))
 
 
 @pytest.fixture
-def servers(spark_broker: BrokerProcess) -> str:
+def lmdb_broker(running_brokers: Callable[[str], Broker]) -> BrokerProcess:
+    """For stories that read its folder, too."""
+    broker = alive(running_brokers("lmdb"))
+    if not isinstance(broker, BrokerProcess):
+        pytest.skip("reads the folder of a broker; OTTLA_TEST_BOOTSTRAP names another")
+    return broker
+
+
+@pytest.fixture
+def servers(spark_broker: Broker) -> str:
     return spark_broker.bootstrap
 
 
 @pytest.fixture
-def topic(spark_broker: BrokerProcess) -> str:
+def topic(spark_broker: Broker) -> str:
     return new_topic(spark_broker, 2)
 
 

@@ -16,6 +16,7 @@ from interfaces.main.arguments import parser
 from interfaces.spark.jobs.analyze.analysis import run
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.broker_process import BrokerProcess
+from tests.e2e.conftest import new_topic
 from tests.fakes.batches import GZIP, NONE, TIMESTAMP, ZSTD, Record
 from tests.unit.interfaces.spark.segments.folder import DataFolder
 
@@ -190,17 +191,17 @@ def check_forecast(result: dict[str, Any], written: list[list[Row]]) -> None:
 @pytest.mark.long
 def test_over_the_wire_the_figures_are_the_same_without_batches(
     spark: SparkSession,
-    spark_broker: BrokerProcess,
-    topic: str,
+    lmdb_broker: BrokerProcess,
     written: list[list[Row]],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    producer = Producer({"bootstrap.servers": spark_broker.bootstrap})
+    servers, topic = lmdb_broker.bootstrap, new_topic(lmdb_broker, 2)
+    producer = Producer({"bootstrap.servers": servers})
     for number, rows in enumerate(written):
         for key, value, headers, at_ms in rows:
             producer.produce(topic, value, key, number, timestamp=at_ms, headers=headers or None)
     assert producer.flush(30) == 0
-    words = ("-b", spark_broker.bootstrap, topic, "--hot-keys", "4")
+    words = ("-b", servers, topic, "--hot-keys", "4")
     assert analyze(*words, "--json", "-") == 0
     result = json.loads(capsys.readouterr().out)
     check_records(result["topics"][0], written)
@@ -208,10 +209,10 @@ def test_over_the_wire_the_figures_are_the_same_without_batches(
     assert "--data" in result["left_out"]
 
     with pytest.raises((JobFailed, WrongOption), match="nowhere"):
-        analyze("-b", spark_broker.bootstrap, "nowhere")
+        analyze("-b", servers, "nowhere")
 
     # And beside the broker that has them, where batches are known again.
-    data = spark_broker.storage.partition("://")[2]
+    data = lmdb_broker.storage.partition("://")[2]
     assert analyze("--data", data, topic, "--hot-keys", "4", "--json", "-") == 0
     result = json.loads(capsys.readouterr().out)
     assert [each["topic"] for each in result["topics"]] == [topic]

@@ -20,7 +20,7 @@ from interfaces.main.arguments import parser
 from interfaces.spark.jobs import archive, restore
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import new_topic
+from tests.e2e.conftest import Broker, new_topic
 from tests.e2e.spark.kafka.topics import delete, fill, grow, records
 from tests.fakes.batches import Record, record_batch
 
@@ -135,7 +135,7 @@ def test_a_folder_continues_only_in_its_place_with_its_newest_checkpoint(
 
 @pytest.mark.long
 def test_topics_may_be_added_to_an_archive_and_none_left_out(
-    spark: SparkSession, spark_broker: BrokerProcess, topic: str, tmp_path: Path
+    spark: SparkSession, spark_broker: Broker, topic: str, tmp_path: Path
 ) -> None:
     servers, other, to = spark_broker.bootstrap, new_topic(spark_broker, 2), str(tmp_path / "to")
     fill_days(servers, topic, 10)
@@ -155,18 +155,18 @@ def test_topics_may_be_added_to_an_archive_and_none_left_out(
 
 @pytest.mark.long
 def test_unusual_records_are_restored_from_a_moved_archive(
-    spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path
+    spark: SparkSession, lmdb_broker: BrokerProcess, tmp_path: Path
 ) -> None:
     """No time, a time before 1970, header names that are not UTF-8; empty partitions; topics whose
     names Spark would take for a number and for null."""
-    servers, topic = spark_broker.bootstrap, new_topic(spark_broker, 3)
+    servers, topic = lmdb_broker.bootstrap, new_topic(lmdb_broker, 3)
     headers: list[tuple[str | bytes, bytes | None]] = [(b"a", b"1"), (b"\xff-x", b"2"), ("z", None)]
     sent: list[Record] = [
         *[(b"k", b"0", headers, TIME_MS)] * MANY,
         (b"k", b"1", [], -1),
         (b"k", b"2", [("a", b"")], -5_000),
     ]
-    with spark_broker.connect() as client:
+    with lmdb_broker.connect() as client:
         assert client.produce(topic, bytes(record_batch(sent)), partition=1).error == 0
     like_values = ("0042", "__HIVE_DEFAULT_PARTITION__")
     for name in like_values:
@@ -207,7 +207,7 @@ def test_fewer_files_are_one_of_each_topic_and_day_in_a_batch(
 
 @pytest.mark.long
 def test_a_running_archive_has_new_partitions(
-    spark: SparkSession, spark_broker: BrokerProcess, topic: str, tmp_path: Path
+    spark: SparkSession, spark_broker: Broker, topic: str, tmp_path: Path
 ) -> None:
     servers = spark_broker.bootstrap
     to, done, results = tmp_path / "archive", archive.Archived(), []

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import new_topic
+from tests.e2e.conftest import Broker, new_topic
 from tests.e2e.spark.kafka.topics import records
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def test_the_connector_writes_and_reads(
 
 @pytest.mark.long
 def test_the_connector_streams_and_continues_from_its_checkpoint(
-    spark: SparkSession, connector: str, spark_broker: BrokerProcess, topic: str, checkpoint: str
+    spark: SparkSession, connector: str, spark_broker: Broker, topic: str, checkpoint: str
 ) -> None:
     servers = spark_broker.bootstrap
     target = new_topic(spark_broker)
@@ -93,7 +92,7 @@ def test_a_stream_continues_from_the_checkpoint_of_the_other_source(
 
 @pytest.mark.long
 def test_each_source_reads_the_others_records_and_partitions_keys_alike(
-    spark: SparkSession, connector: str, spark_broker: BrokerProcess, servers: str
+    spark: SparkSession, connector: str, spark_broker: Broker, servers: str
 ) -> None:
     def written(writer: str, reader: str) -> set[tuple[int, str, int]]:
         topic = new_topic(spark_broker, 7)

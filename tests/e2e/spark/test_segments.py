@@ -245,17 +245,17 @@ def test_the_folder_of_a_stopped_kafka_is_read(spark: SparkSession, tmp_path: Pa
 
 
 @pytest.fixture
-def data(spark_broker: BrokerProcess) -> Iterator[str]:
-    yield str(spark_broker.folder / "data")
-    with spark_broker.connect() as client:  # the broker still writes
+def data(lmdb_broker: BrokerProcess) -> Iterator[str]:
+    yield str(lmdb_broker.folder / "data")
+    with lmdb_broker.connect() as client:  # the broker still writes
         assert client.create_topic(f"after-{id(client)}", 1, {}) == 0
 
 
 def test_acknowledged_records_are_read_beside_a_running_broker(
-    spark: SparkSession, spark_broker: BrokerProcess, data: str
+    spark: SparkSession, lmdb_broker: BrokerProcess, data: str
 ) -> None:
-    topic, acknowledged = new_topic(spark_broker, 2), Acknowledged()
-    with IdempotentLoad(spark_broker, topic, 0, acknowledged) as load:
+    topic, acknowledged = new_topic(lmdb_broker, 2), Acknowledged()
+    with IdempotentLoad(lmdb_broker, topic, 0, acknowledged) as load:
         acknowledged.wait_for_more(1_000)
         before = acknowledged.count
         rows = read(spark, data, subscribe=topic, minPartitions="5").select("offset").collect()
@@ -267,12 +267,12 @@ def test_acknowledged_records_are_read_beside_a_running_broker(
 
 
 def test_a_deleted_topic_is_not_read(
-    spark: SparkSession, spark_broker: BrokerProcess, data: str
+    spark: SparkSession, lmdb_broker: BrokerProcess, data: str
 ) -> None:
-    deleted, other = new_topic(spark_broker), new_topic(spark_broker)
+    deleted, other = new_topic(lmdb_broker), new_topic(lmdb_broker)
     for topic in (deleted, other):
-        fill(spark_broker.bootstrap, topic, [b"x" * 1000] * 500)
-    delete(spark_broker.bootstrap, deleted)
+        fill(lmdb_broker.bootstrap, topic, [b"x" * 1000] * 500)
+    delete(lmdb_broker.bootstrap, deleted)
     with pytest.raises(Exception, match=deleted) as failed:
         read(spark, data, subscribe=deleted).count()
     assert isinstance(cause_of(failed.value), JobFailed)

@@ -13,7 +13,7 @@ import pytest
 from interfaces.spark.kafka import reading
 from interfaces.spark.query.failures import JobFailed, WrongOption
 from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import new_topic, unused_topic_name
+from tests.e2e.conftest import Broker, new_topic, unused_topic_name
 from tests.e2e.spark.kafka import topics
 from tests.e2e.spark.kafka.topics import create, fill, options_of, read, trim
 
@@ -78,7 +78,7 @@ def test_nulls_and_empty_bytes_differ(servers: str, topic: str) -> None:
     assert "headers" not in read(servers, subscribe=topic)[0]
 
 
-def test_log_append_times_have_another_type(spark_broker: BrokerProcess) -> None:
+def test_log_append_times_have_another_type(spark_broker: Broker) -> None:
     topic = new_topic(spark_broker, 1, message__timestamp__type="LogAppendTime")
     fill(spark_broker.bootstrap, topic, [{"value": b"v", "timestamp": 5}])
     [row] = read(spark_broker.bootstrap, subscribe=topic)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from interfaces.spark.query.failures import JobFailed, cause_of
-from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import new_topic
+from tests.e2e.conftest import Broker, new_topic
 from tests.e2e.spark.kafka.topics import Found, records, values
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def test_every_column_arrives(spark: SparkSession, servers: str, topic: str) -> 
 
 @pytest.mark.long
 def test_a_column_names_the_topic_and_the_option_wins(
-    spark: SparkSession, spark_broker: BrokerProcess, servers: str
+    spark: SparkSession, spark_broker: Broker, servers: str
 ) -> None:
     one, two, three = (new_topic(spark_broker) for _ in range(3))
     frame = spark.createDataFrame([(one, "a"), (two, "b")], "topic string, value string")

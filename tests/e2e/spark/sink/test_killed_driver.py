@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.broker_process import BrokerProcess, wait_until
-from tests.e2e.conftest import new_topic
+from tests.e2e.broker_process import wait_until
+from tests.e2e.conftest import Broker, new_topic
 from tests.e2e.spark.kafka.topics import fill, read_committed
 from tests.e2e.spark.sink import stopping
 
@@ -28,7 +28,7 @@ RUN = "import sys; from tests.e2e.spark.sink.stopping import main; main(*sys.arg
 
 @pytest.mark.parametrize("point", stopping.POINTS)
 def test_each_row_is_committed_once(
-    spark: SparkSession, spark_broker: BrokerProcess, tmp_path: Path, checkpoint: str, point: str
+    spark: SparkSession, spark_broker: Broker, tmp_path: Path, checkpoint: str, point: str
 ) -> None:
     servers = spark_broker.bootstrap
     source, topic = new_topic(spark_broker, 2), new_topic(spark_broker, 2)

@@ -12,7 +12,7 @@ from interfaces.spark.kafka import sink_sending
 from interfaces.spark.kafka.sink_sending import Sending
 from interfaces.spark.query.failures import JobFailed
 from tests.e2e.broker_process import BrokerProcess
-from tests.e2e.conftest import new_topic, unused_topic_name
+from tests.e2e.conftest import Broker, new_topic, unused_topic_name
 from tests.e2e.spark.kafka.topics import options_of
 
 
@@ -31,7 +31,7 @@ def reason(servers: str, *row: Any, **options: str) -> str:
     return str(failure.value)
 
 
-def test_a_record_that_is_too_large_is_reported_with_its_size(spark_broker: BrokerProcess) -> None:
+def test_a_record_that_is_too_large_is_reported_with_its_size(spark_broker: Broker) -> None:
     servers = spark_broker.bootstrap
     topic = new_topic(spark_broker, max__message__bytes="50000")
     for size, options in (
@@ -44,7 +44,7 @@ def test_a_record_that_is_too_large_is_reported_with_its_size(spark_broker: Brok
         assert str(size) in why
 
 
-def test_a_timestamp_that_the_topic_refuses_is_reported(spark_broker: BrokerProcess) -> None:
+def test_a_timestamp_that_the_topic_refuses_is_reported(spark_broker: Broker) -> None:
     topic = new_topic(spark_broker, message__timestamp__after__max__ms="3600000")
     row = (topic, b"x", None, 0)
     why = reason(spark_broker.bootstrap, *row, None, 33_344_332_800_000, None)
@@ -53,7 +53,7 @@ def test_a_timestamp_that_the_topic_refuses_is_reported(spark_broker: BrokerProc
 
 
 def test_unknown_partitions_and_topics_are_reported(
-    spark_broker: BrokerProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark_broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sink_sending, "_CREATION_S", 0.3)
     topic = new_topic(spark_broker, 2)
