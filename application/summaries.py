@@ -1,7 +1,7 @@
 """Summaries of all topics and all groups, one line each, for the console.
 
-Generators, because there may be many: the caller runs them in slices. A partition that was not used
-since the start is loaded, which reads the store once.
+Generators, because there may be many: the caller runs them in slices. Before that it loads the
+partitions.
 """
 
 from __future__ import annotations

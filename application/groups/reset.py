@@ -21,6 +21,7 @@ from application.partitions.list_offsets import (
     ListOffsetsService,
     Search,
 )
+from application.partitions.reading import load_all
 from application.ports.pending import Pending
 from application.state.catalog import Catalog
 from domain.errors import (
@@ -84,7 +85,9 @@ class ResetOffsetsService:
         """Raises if the whole reset is refused. Without a topic: all committed offsets."""
         self._check(group_id)
         resets: list[Reset] = []
-        for each in self._partitions(group_id, topic, partitions):
+        places = self._partitions(group_id, topic, partitions)
+        yield from load_all(self._catalog, places)
+        for each in places:
             resets.append((yield from self._reset_of(group_id, *each, target)))
             yield SLICE
         if resets and not dry_run:

@@ -1,6 +1,6 @@
 """Metrics of topics and their partitions, read in slices.
 
-A partition that was not used since the start is loaded, once. All offsets are read before any is
+All offsets are read before any is
 reported, so that the metrics of one partition are of one moment.
 """
 
@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from math import exp
 
+from application.background.job import Job
 from application.cluster.replicas import DescribedReplicas, ReplicasOf
 from application.metrics.families import jmx, others, own
 from application.metrics.families import kafka_exporter as exporter
 from application.metrics.families.family import Reading, Sample, in_readings
+from application.partitions.reading import load_all
 from application.ports.clock import Clock
 from application.ports.placement import Placement
 from application.state.catalog import Catalog
@@ -26,7 +28,7 @@ from domain.topics.topic import Topic
 
 #: Time constant of the average rates.
 QUARTER_HOUR_MS = 15 * 60_000.0
-#: Loaded partitions that are read before other jobs may run.
+#: Partitions that are read before other jobs may run.
 LOOKED_AT_ONCE = 20
 #: Partitions that are loaded between two calls of `many_loaded`.
 LOADED_AT_ONCE = 100
@@ -174,6 +176,15 @@ class TopicReadings:
         #: By topic, as last reported: a partition may leave while others are read.
         self._counted: dict[bytes, Counter[str]] = {}
 
+    def load(self) -> Job[None]:
+        """Partitions that were not used since the start: what is read then waits for no store."""
+        for topic in list(self._catalog):
+            for index in range(len(topic.partition_ids)):
+                was_loaded = self._catalog.is_loaded(topic, index)
+                yield from load_all(self._catalog, [(topic.name, index)])
+                if not was_loaded and self._catalog.is_loaded(topic, index):
+                    self._count_loaded()
+
     def read(self) -> Iterator[Reading]:
         topics = list(self._catalog)
         counts = [((topic.name,), len(topic.partition_ids)) for topic in topics]
@@ -192,14 +203,10 @@ class TopicReadings:
                 current = self._catalog.topic_by_id(topic.topic_id)
                 if current is None:
                     break
-                loaded = self._catalog.is_loaded(current, index)
                 described = replicas_of(current.partition_ids[index])
                 tally.add(described, self._is_under_min_isr(self._catalog.config(current)))
                 self._look_at(current, index, seen, described)
-                if not loaded:
-                    self._count_loaded()
-                # To load one may take a millisecond: a restart reads many headers again.
-                if not loaded or index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
+                if index % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
                     yield exporter.PARTITIONS, []
             else:
                 seen.at_least(self._counted.get(topic.topic_id, _NOTHING))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 
-from application.background.job import COMMIT, SLICE, Job, Outcome
+from application.background.job import COMMIT, Job, Outcome
 from application.background.runner import JobResult, Runner
+from application.partitions.reading import load_all
 from application.partitions.trimming import Trimming
 from application.ports.event_log import EventLog, topic_lines
 from application.ports.request_log import NO_CLIENT, Requester
 from application.state.catalog import Catalog
 from application.state.commits import Commits
-from domain.errors import BrokerError, InvalidTopic, NotLeaderOrFollower, StorageFailed
+from domain.errors import BrokerError, InvalidTopic, StorageFailed
 from domain.partitions.partition import Partition
 from domain.topics.topic import INTERNAL_TOPICS
 
@@ -55,12 +55,7 @@ class DeleteRecordsService:
         return self._background.run(self._delete(requested, by))
 
     def _delete(self, requested: list[RecordsToDelete], by: Requester) -> Job[list[LowWatermark]]:
-        for one in requested:
-            topic = self._catalog.topic(one.topic)
-            if topic is not None and not self._catalog.is_loaded(topic, one.index):
-                with suppress(NotLeaderOrFollower, StorageFailed):  # reported by _move
-                    self._catalog.partition(topic, one.index)
-                yield SLICE
+        yield from load_all(self._catalog, ((one.topic, one.index) for one in requested))
         found = [self._move(one) for one in requested]
         moving = dict.fromkeys(
             one

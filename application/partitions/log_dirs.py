@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
+from application.partitions.reading import load_partition
 from application.ports.volume import Space, Volume
 from application.state.catalog import Catalog
 from domain.errors import (
@@ -68,7 +69,7 @@ class LogDirsService:
             topic = self._catalog.topic(name)
             if topic is not None:
                 with suppress(NotLeaderOrFollower, StorageFailed):
-                    partition = self._catalog.partition(topic, index)
+                    partition = yield from load_partition(self._catalog, topic, index)
                     if partition is not None:
                         sizes.append(PartitionSize(name, index, partition.durable.size_bytes))
             yield SLICE

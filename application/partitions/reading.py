@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from application.background.job import SLICE, Job
 from application.background.loaded import loaded
 from application.ports.log_store import LogStore
 from application.state.catalog import Catalog
+from domain.errors import NotLeaderOrFollower, StorageFailed
 from domain.messages.batch import RecordBatch
 from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
@@ -24,6 +26,18 @@ def load_partition(catalog: Catalog, topic: Topic, index: int) -> Job[Partition 
         return catalog.partition(topic, index, waits=False)
 
     return loaded(load)
+
+
+def load_all(catalog: Catalog, places: Iterable[tuple[str, int]]) -> Job[None]:
+    """Their next use waits for no store, but for that of one that cannot be read."""
+    for topic_name, index in places:
+        topic = catalog.topic(topic_name)
+        if topic is not None and not (
+            catalog.is_loaded(topic, index) or catalog.is_elsewhere(topic_name, index)
+        ):
+            with suppress(NotLeaderOrFollower, StorageFailed):
+                yield from load_partition(catalog, topic, index)
+        yield SLICE
 
 
 def read_headers(log: LogStore, partition_id: int, offset: int, limit: int) -> Job[list[bytes]]:

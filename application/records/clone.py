@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 from application.background.job import END_OF_COMMIT, Job, Outcome
@@ -119,10 +120,15 @@ class CloneService:
             self._delete.delete([found])
 
     def copy(self, source_name: str, target: Topic) -> Copying:
-        """Copies the records that are committed by now; each `next` copies one slice."""
+        """Copies the records that are committed by now; each `next` copies one slice.
+
+        Raises NotInMemory if a partition is used for the first time.
+        """
         source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
+        topics = source_name, target.name
+        self.catalog.load(product(topics, range(len(target.partition_ids))))
         pairs = []
         for index in range(len(target.partition_ids)):
             try:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from application.background.job import END_OF_COMMIT, Job, Outcome
 from application.background.runner import Runner
 from application.partitions.produce import ProduceService
+from application.partitions.reading import load_all
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.pending import Pending
@@ -78,6 +79,7 @@ class SendService:
                 by_partition.setdefault(self.partition_of(topic, record), []).append(number)
             except BrokerError as refused:
                 deliveries[number] = refused.as_value()
+        yield from load_all(self._catalog, ((topic_name, index) for index in by_partition))
         now_ms = self._clock.now_ms()
         for index, numbers in by_partition.items():
             deliveries.update(self._append(topic, index, numbers, records, now_ms))

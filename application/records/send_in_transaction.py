@@ -8,6 +8,7 @@ from typing import NamedTuple
 from application.background.job import SLICE, Job
 from application.background.runner import Runner
 from application.partitions.produce import ProduceService
+from application.partitions.reading import load_all
 from application.ports.checksum import Checksum
 from application.ports.clock import Clock
 from application.ports.pending import Pending
@@ -77,6 +78,8 @@ class SendInTransaction:
             if isinstance(producer, BrokerError):
                 return producer
             batches = yield from self._batches(topic, groups, producer)
+            places = ((topic_name, one.partition) for one in batches)
+            yield from load_all(self._catalog, places)
             delivered = self._append(topic, batches, transactional_id)
             committed = not isinstance(delivered, BrokerError)
             ended = yield self._coordinator.end(transactional_id, producer, committed, TV_2)

@@ -8,7 +8,7 @@ deleted. A broker that finds the topic of another one becomes a replica, if ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
@@ -16,8 +16,10 @@ from application.background.job import COMMIT, SLICE, Job
 from application.background.loaded import loaded
 from application.background.runner import Runner
 from application.partitions.internal_topic import InternalTopic
+from application.partitions.reading import load_all
 from application.ports.cluster_changes import ClusterChanges
 from application.ports.cluster_repository import ClusterRepository, WrittenTopic
+from application.ports.placement import Placement
 from application.state.catalog import Catalog
 from application.topics.create import CreateTopicsService, NewTopic
 from application.topics.delete import DeleteTopicsService
@@ -45,7 +47,7 @@ class InternalTopicSetup:
         written_to: InternalTopic | None,
         contents: Contents | None,
         is_on: bool,
-        is_alone: bool,
+        placement: Placement,
         catalog: Catalog,
         create_topics: CreateTopicsService,
         delete_topics: DeleteTopicsService,
@@ -61,7 +63,7 @@ class InternalTopicSetup:
         self._written_to = written_to
         self._contents = contents
         self._is_on = is_on
-        self._is_alone = is_alone
+        self._placement = placement
         self._catalog = catalog
         self._create_topics = create_topics
         self._delete_topics = delete_topics
@@ -76,11 +78,23 @@ class InternalTopicSetup:
         if not self._is_on:
             if written is not None:
                 self._background.start(self._remove)
-        elif written is None or (self._is_alone and not written.complete):
+        elif written is None or (self._placement.is_alone and not written.complete):
             assert self._contents is not None
             self._contents.on_loaded(lambda: self._background.start(self._write))
-        elif not self._is_alone:
+        elif not self._placement.is_alone:
             self._background.start(self._join)
+        topic = self._catalog.topic(self._new_topic.name)
+        self._load(() if topic is None else topic.partition_ids)
+        self._placement.on_moved(self._load)
+
+    def _load(self, partition_ids: Collection[int]) -> None:
+        """Before a commit of rows also appends to them, which waits for no store."""
+        topic, ids = self._catalog.topic(self._new_topic.name), set(partition_ids)
+        if topic is not None:
+            indexes = [index for index, one in enumerate(topic.partition_ids) if one in ids]
+            job = load_all(self._catalog, ((topic.name, index) for index in indexes))
+            # Without a callback, a fault of the job would not be logged.
+            self._background.run_later(job).then(lambda _: None)
 
     def _remove(self) -> Job[None]:
         yield from _durably(self._stage_removal)

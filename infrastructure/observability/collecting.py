@@ -18,17 +18,27 @@ PIECE_BYTES = 64 * 1024
 Result = list[bytes]
 
 
+def _no_job() -> Job[None]:
+    yield from ()
+
+
 class Collector:
-    def __init__(self, sources: Sequence[Source], background: Runner) -> None:
-        """`background` is a runner of its own: a scrape does not wait for the broker's jobs."""
+    def __init__(
+        self, sources: Sequence[Source], background: Runner, load: Callable[[], Job[None]] = _no_job
+    ) -> None:
+        """`background` is a runner of its own: a scrape does not wait for the broker's jobs. `load`
+        is done first.
+        """
         self._sources = sources
         self._background = background
+        self._load = load
 
     def collect(self, take: Callable[[Reading], None]) -> JobResult[None]:
         """Calls `take` with every reading."""
         return self._background.run(self._read(take))
 
     def _read(self, take: Callable[[Reading], None]) -> Job[None]:
+        yield from self._load()
         for reading in chain.from_iterable(source() for source in self._sources):
             take(reading)
             yield SLICE

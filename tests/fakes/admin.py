@@ -173,13 +173,15 @@ class FakeAdmin:
 
     def _collector(self) -> Collector:
         broker, clock = self.fake.broker, self.fake.clock
+        topics = TopicReadings(broker.catalog, clock, broker.placement)
         sources = [
             BrokerReadings(broker, clock, "1.2.3", clock.now_ms(), lambda: ["127.0.0.1:9092"]).read,
             GroupReadings(broker.groups.registry, broker.groups.offsets, broker.catalog).read,
             TransactionReadings(broker.transactions).read,
-            TopicReadings(broker.catalog, clock, broker.placement).read,
+            topics.read,
         ]
-        return Collector(sources, Runner(self.fake.scheduler, clock, broker.commits))
+        runner = Runner(self.fake.scheduler, clock, broker.commits)
+        return Collector(sources, runner, topics.load)
 
     @property
     def v3(self) -> str:

@@ -98,7 +98,7 @@ FIRST = {
     "retention_removes_the_batch_that_stays": 24,
     "revocation_is_not_requested": 2,
     "second_request_for_a_new_topic_gets_no_response": 34,
-    "swaps_do_not_end": 2999,
+    "swaps_do_not_end": 7063,
     "timers_use_the_wall_clock": 18,
     "tombstones_go_before_their_delete_horizon": 99,
     "tombstones_have_no_retention": 19,

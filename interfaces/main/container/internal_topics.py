@@ -69,7 +69,7 @@ class InternalTopics:
                 topic,
                 contents,
                 config.offsets_topic == "on",
-                core.placement.is_alone,
+                core.placement,
                 core.catalog,
                 create_topics,
                 delete_topics,

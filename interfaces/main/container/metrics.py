@@ -24,6 +24,7 @@ from interfaces.terminal.addresses import host_port
 
 if TYPE_CHECKING:
     from application.metrics.families.family import Source
+    from application.metrics.topics import TopicReadings
     from infrastructure.observability.collecting import Collector, Result, Scrapes
 
 
@@ -60,8 +61,11 @@ class BrokerMetrics:
 
         core = self._core
         if self._scrapes is None:
+            topics = self._topics()
             self._collector = Collector(
-                self._sources(), Runner(core.scheduler, core.clock, core.commits)
+                [*self._sources(), topics.read],
+                Runner(core.scheduler, core.clock, core.commits),
+                topics.load,
             )
             self._scrapes = Scrapes(self._collector)
 
@@ -103,7 +107,6 @@ class BrokerMetrics:
         from application.metrics.groups import GroupReadings
         from application.metrics.quotas import QuotaReadings
         from application.metrics.requests import RequestReadings
-        from application.metrics.topics import TopicReadings
         from application.metrics.transactions import TransactionReadings
         from infrastructure.observability.process_figures import ProcessFigures
         from infrastructure.observability.store_figures import StoreFigures
@@ -125,14 +128,15 @@ class BrokerMetrics:
             TransactionReadings(broker.transactions).read,
             AuthenticationReadings(broker.security.authentication).read,
             QuotaReadings(broker.quotas).read,
-            TopicReadings(
-                broker.catalog,
-                clock,
-                broker.placement,
-                _freeze,
-                self._core.min_insync_replicas.is_under,
-            ).read,
         ]
+
+    def _topics(self) -> TopicReadings:
+        from application.metrics.topics import TopicReadings
+
+        broker, is_under_min_isr = self._broker, self._core.min_insync_replicas.is_under
+        return TopicReadings(
+            broker.catalog, self._core.clock, broker.placement, _freeze, is_under_min_isr
+        )
 
     def counted(self) -> list[Counted]:
         """Counts of each version of each API that has been requested."""

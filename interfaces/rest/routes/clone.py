@@ -15,7 +15,7 @@ from domain.errors import BrokerError
 from domain.security.access import Operation, ResourceType
 from domain.topics.topic import Topic
 from interfaces.rest.exchange import Exchange, exchange_of, require_create
-from interfaces.rest.pending import only, value_of
+from interfaces.rest.pending import only, value_of, when_loaded
 from interfaces.rest.responses import JsonResponse
 from interfaces.rest.routes.resource import Routes, post
 from interfaces.rest.shapes.common import RequestModel, example
@@ -61,7 +61,7 @@ class CloneRoutes(Routes):
         if not body.records:
             return JsonResponse(self._topic_body(created, self._urls(request)), 201)
         try:
-            copying = clone.copy(topic_name, created)
+            copying = await when_loaded(lambda: clone.copy(topic_name, created))
         except BrokerError:
             clone.remove(created)
             raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
@@ -47,6 +48,7 @@ class ConsoleDataRoutes(ShortRoutes):
 
     @get("/topics")
     async def topics(self, request: Request) -> Response:
+        await self._load_topics(self._broker.catalog)
         lags: dict[str, int | None] = {}
         for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
             lags[topic] = sum_of_known((lags.get(topic, 0), lag))
@@ -72,6 +74,7 @@ class ConsoleDataRoutes(ShortRoutes):
         topic = self._topic(topic_name)
         samples = [*self._admin.history.topic(topic_name)]
         groups = await all_of(self._admin, self._groups_of(request, topic_name))
+        await self._load_topics([topic])
         summary = self._summaries.topic(topic)
         outlook = await value_of(self._broker.retention.outlook(topic))
         compaction = await value_of(self._broker.compaction.state(topic))
@@ -100,6 +103,7 @@ class ConsoleDataRoutes(ShortRoutes):
     async def partitions(self, request: Request, topic: str) -> Response:
         exchange_of(request).require(Operation.DESCRIBE, ResourceType.TOPIC, topic)
         found = self._topic(topic)
+        await self._load_topics([found])
         leaders = self._leaders(found)
         rows = (
             {
@@ -158,7 +162,7 @@ class ConsoleDataRoutes(ShortRoutes):
     @get("/consumers")
     async def consumers(self, request: Request, topic: str) -> Response:
         exchange_of(request).require(Operation.DESCRIBE, ResourceType.TOPIC, topic)
-        self._topic(topic)
+        await self._load_topics([self._topic(topic)])
         rows = (
             {
                 "group_id": group.group_id,
@@ -173,7 +177,9 @@ class ConsoleDataRoutes(ShortRoutes):
 
     @get("/groups")
     async def groups(self, request: Request) -> Response:
-        self._broker.groups.offsets.check_loaded()
+        offsets = self._broker.groups.offsets
+        offsets.check_loaded()
+        await self._load(chain.from_iterable(map(offsets.partitions, offsets.group_ids())))
         exchange = exchange_of(request)
         rows = (
             {
@@ -193,6 +199,7 @@ class ConsoleDataRoutes(ShortRoutes):
     async def group(self, request: Request, group_id: str) -> JsonResponse:
         service, exchange = self._broker.groups.lag, exchange_of(request)
         group = service.group(group_id)
+        await self._load(self._broker.groups.offsets.partitions(group_id))
         lags = await all_of(self._admin, service.lags(group))
         members = [
             {
@@ -235,6 +242,7 @@ class ConsoleDataRoutes(ShortRoutes):
     @get("/overview")
     async def overview(self) -> JsonResponse:
         """The page polls it every two seconds, and computes rates from the totals."""
+        await self._load_topics(self._broker.catalog)
         topics = await all_of(self._admin, self._summaries.topics())
         groups = await all_of(self._admin, self._summaries.groups())
         lags = [(one.lag, one.group) for one in groups if one.lag]

@@ -120,7 +120,9 @@ class GroupRoutes(Routes):
     async def _lags(self, request: Request, group_id: str) -> list[PartitionLag]:
         """Of topics that the principal may describe, as in OffsetFetch."""
         service = self._broker.groups.lag
-        lags = await all_of(self._admin, service.lags(service.group(group_id)))
+        group = service.group(group_id)
+        await self._load(self._broker.groups.offsets.partitions(group_id))
+        lags = await all_of(self._admin, service.lags(group))
         return self._describable(request, ResourceType.TOPIC, lags, _topic_of)
 
     @get("/{group_id}/lag-summary", LagSummaryBody)
@@ -140,6 +142,7 @@ class GroupRoutes(Routes):
     async def get_lag(
         self, request: Request, group_id: str, topic_name: str, partition_id: int
     ) -> JsonResponse:
+        await self._load([(topic_name, partition_id)])
         group = self._broker.groups.lag.group(group_id)
         lag = self._broker.groups.lag.lag(group, topic_name, partition_id)
         if lag is None:

@@ -39,6 +39,7 @@ class PartitionRoutes(Routes):
     @get("", ListOf[PartitionBody])
     async def list_partitions(self, request: Request, topic_name: str, page: Paged) -> Response:
         topic = self._topic(topic_name)
+        await self._load_topics([topic])
 
         def partition_body(index: int, at: Urls) -> dict[str, Any]:
             return self._body(topic, index, self._readable(topic, index), at)
@@ -110,7 +111,7 @@ class PartitionRoutes(Routes):
     ) -> JsonResponse:
         topic = self._topic_with(topic_name, partition_id)
         try:
-            partition = self._partition(topic_name, partition_id)
+            partition = await self._partition(topic_name, partition_id)
         except NotLeaderOrFollower:  # which broker leads it is in the response
             partition = None
         return JsonResponse(self._body(topic, partition_id, partition, self._urls(request)))
@@ -130,7 +131,7 @@ class PartitionRoutes(Routes):
         self, request: Request, topic_name: str, partition_id: int
     ) -> JsonResponse:
         """The log start offset and the high watermark."""
-        partition = self._partition(topic_name, partition_id)
+        partition = await self._partition(topic_name, partition_id)
         names: dict[str, Any] = {"topic_name": topic_name, "partition_id": partition_id}
         return JsonResponse(body(OffsetsBody, self._urls(request), partition, **names))
 

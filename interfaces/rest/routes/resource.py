@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from application.broker import Broker
 from application.cluster.replicas import ReplicasOf
+from application.partitions.reading import load_all
 from domain.errors import UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.security.access import ResourceType
@@ -19,6 +20,7 @@ from interfaces.rest.admin import Admin
 from interfaces.rest.errors import RestError
 from interfaces.rest.exchange import exchange_of
 from interfaces.rest.pages import Page
+from interfaces.rest.pending import value_of
 from interfaces.rest.responses import listing
 from interfaces.rest.shapes.common import body
 from interfaces.rest.shapes.partitions import ReplicaBody
@@ -138,7 +140,20 @@ class Routes:
             raise UnknownTopicOrPartition(f"Topic {name} has no partition {index}.")
         return topic
 
-    def _partition(self, topic_name: str, index: int) -> Partition:
+    async def _load(self, places: Iterable[tuple[str, int]]) -> None:
+        """Topics and partitions of them, so that no response waits for the store in a slice."""
+        job = load_all(self._broker.catalog, places)
+        await value_of(self._broker.background.run(job, ends_when_abandoned=True))
+
+    async def _load_topics(self, topics: Iterable[Topic]) -> None:
+        await self._load(
+            (topic.name, index)
+            for topic in list(topics)
+            for index in range(len(topic.partition_ids))
+        )
+
+    async def _partition(self, topic_name: str, index: int) -> Partition:
+        await self._load([(topic_name, index)])
         partition = self._broker.catalog.partition(self._topic_with(topic_name, index), index)
         assert partition is not None
         return partition

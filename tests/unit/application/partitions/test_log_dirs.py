@@ -95,7 +95,7 @@ def test_an_abandoned_request_ends(fake: FakeBroker) -> None:
 
 
 def test_a_fault_fails_its_own_request(fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
-    def faulty(*_: Any) -> None:
+    def faulty(*_: Any, **__: Any) -> None:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(Catalog, "partition", faulty)

@@ -9,11 +9,13 @@ from application.topics.internal_topics import RECORDS_PER_COMMIT
 from domain.groups.classic.changes import GroupMetadataChanged, Image
 from domain.topics.topic import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.fakes.broker import FakeBroker
+from tests.fakes.cold_log import make_cold, restarted_cold
 from tests.fakes.following_brokers import FollowingBrokers
 from tests.fakes.groups import persist_offsets
 from tests.fakes.offsets_topic import Committed, Generation, records_of
 from tests.fakes.transaction_topic import EMPTY, Written, states_of
 from tests.fakes.transactional_producer import TransactionalProducer
+from tests.fakes.two_brokers import TwoBrokers
 
 GROUPS = RECORDS_PER_COMMIT + 50
 
@@ -226,3 +228,38 @@ def test_the_broker_that_has_the_right_first_creates_the_topics() -> None:
         assert broker.existing(OFFSETS_TOPIC).topic_id == topic_id
     assert len(two.first.broker.catalog) == len(two.second.broker.catalog) == 2
     assert "doomed" not in two.store.tables
+
+
+def test_a_commit_after_a_start_appends_without_waiting_for_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on = FakeBroker(offsets_topic="on", offsets_topic_num_partitions="2")
+    on.broker.start_upkeep()
+    on.topic("t")
+    on.scheduler.advance(100)
+    persist_offsets(on, "g", "t", 0, offset=1)
+    on.run()
+    again = restarted_cold(on, monkeypatch)
+    again.broker.start_upkeep()
+    again.scheduler.advance(100)
+    persist_offsets(again, "g", "t", 0, offset=2)
+    again.run()
+    assert records_of(again) == [Committed("g", "t", 0, 1), Committed("g", "t", 0, 2)]
+
+
+def test_a_commit_after_a_move_appends_without_waiting_for_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    two = TwoBrokers()
+    two.move(1)
+    for broker in (two.first, two.second):
+        broker.broker.start_upkeep()
+        broker.run()
+    persist_offsets(two.first, "g", "t", 0, offset=1)
+    two.first.run()
+    make_cold(two.second, monkeypatch)
+    two.move(2)
+    two.second.run()
+    persist_offsets(two.second, "g", "t", 0, offset=2)
+    two.second.run()
+    assert records_of(two.second) == [Committed("g", "t", 0, 1), Committed("g", "t", 0, 2)]
