@@ -9,6 +9,7 @@ from infrastructure.storage.loading_thread import LoadingThread
 from infrastructure.storage.postgresql import loop_commits
 from infrastructure.storage.postgresql.writer import Upkeep
 from tests.contract.relayed_postgres import RelayedPostgres, RelayedStore, held_commit
+from tests.fakes.postgres_relay import TIMEOUT_S
 
 pytestmark = pytest.mark.parametrize("relayed", ["later"], indirect=True)
 PREPARED = b"select count(*) from pg_prepared_statements where name like 'ottla%'"
@@ -78,6 +79,33 @@ def test_upkeep_waits_for_the_commit_under_way_and_comes_before_the_next(
     assert opened.commit() is None
     assert in_thread == ["CHECK", "Staged"]
     assert relayed.last_offsets() == [0, 1, 2]
+
+
+def test_a_connection_that_the_server_closes_between_commits_is_watched_no_more(
+    relayed: RelayedPostgres, in_thread: list[str], opened: RelayedStore
+) -> None:
+    """The loop would call back again and again."""
+    opened.keep(1)
+    assert opened.callbacks._watched
+    relayed.relay.cut()
+    opened.callbacks.get(timeout=TIMEOUT_S)()
+    assert opened.callbacks._watched == {}
+    opened.keep(2)
+    assert in_thread == ["Staged"]
+    assert relayed.last_offsets() == [0, 1, 2]
+
+
+def test_a_connection_that_the_thread_uses_is_watched_no_more(
+    relayed: RelayedPostgres, in_thread: list[str], opened: RelayedStore
+) -> None:
+    opened.keep(1)
+    opened.storage.commit._check()
+    assert in_thread == ["CHECK"]
+    assert opened.callbacks._watched == {}
+    opened.callbacks.get(timeout=TIMEOUT_S)()
+    opened.keep(2)
+    assert in_thread == ["CHECK"]
+    assert opened.callbacks._watched
 
 
 def test_a_response_that_is_lost_is_left_to_the_thread(

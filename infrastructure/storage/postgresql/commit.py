@@ -155,6 +155,8 @@ class PostgresCommit:
         if self._loop_commits is not None and self._loop_commits.is_busy:
             self._behind.append(work)
             return True
+        if self._loop_commits is not None:
+            self._loop_commits.unwatch()
         is_put = self._thread is not None and self._thread.put(work)
         self._in_thread += is_put
         return is_put
@@ -270,7 +272,7 @@ class PostgresCommit:
         self._contents.end_pass()
         self._session.end()
         if self._loop_commits is not None:
-            self._loop_commits.close()
+            self._loop_commits.unwatch()
         if self._thread is not None:
             self._thread.close(CLOSE_S)
         if self._dropping is not None:

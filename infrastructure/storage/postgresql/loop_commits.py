@@ -76,7 +76,7 @@ class LoopCommits:
             plan = self._writer.plan_of(staged)
             self._begin(connection, staged, plan)
         except Exception as fault:  # nothing was sent
-            self.close()
+            self.unwatch()
             self._under_way = None
             self._session.give_back()
             self._writer.ended()
@@ -95,9 +95,12 @@ class LoopCommits:
         statement, parameters = statement_of(staged, plan, self._session.fence())
         self._steps = self._steps_of(connection, statement, parameters)
         self._result = None
-        self._fd = connection.pgconn.socket
         self._under_way = staged, plan, statement
-        self._sockets.add_reader(self._fd, self._readable)
+        fd = connection.pgconn.socket
+        if fd != self._fd:
+            self.unwatch()
+            self._fd = fd
+            self._sockets.add_reader(fd, self._readable)
 
     def _steps_of(
         self, connection: Rows, statement: str, parameters: list[Any]
@@ -134,6 +137,7 @@ class LoopCommits:
 
     def _readable(self) -> None:
         if self._under_way is None or self._connection is None:
+            self.unwatch()  # the server has closed the connection: the next commit finds out
             return
         try:
             if not self._is_persisted(self._connection.pgconn):
@@ -173,6 +177,7 @@ class LoopCommits:
 
     def _fail(self, error: Exception) -> None:
         """Whatever it is, the commit ends, or the thread has it: none waits for ever."""
+        self.unwatch()
         refused = self._session.refused(error)
         is_prepared = not self._steps
         staged, plan, statement = self._end()
@@ -190,15 +195,15 @@ class LoopCommits:
 
     def _end(self) -> tuple[Staged, Plan, str]:
         assert self._under_way is not None
-        self.close()
         ended, self._under_way = self._under_way, None
         self._steps = []
         self._session.give_back()
         return ended
 
-    def close(self) -> None:
-        """Nothing is heard of the commit under way any more."""
-        if self._under_way is not None:
+    def unwatch(self) -> None:
+        """Nothing is heard of the connection any more: the thread uses it, or nobody."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
             for remove in (self._sockets.remove_reader, self._sockets.remove_writer):
                 with suppress(OSError):  # of a socket that libpq has closed
-                    remove(self._fd)
+                    remove(fd)
