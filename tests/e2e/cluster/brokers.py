@@ -114,6 +114,13 @@ class Brokers:
         alive = set(node_ids or self.all)
         wait_until(lambda: all(set(self.seen_by(one).nodes) == alive for one in alive))
 
+    def create_topic(
+        self, name: str, partitions: int = 1, configs: dict[str, str] | None = None
+    ) -> None:
+        with self.connect() as client:
+            assert client.create_topic(name, partitions, configs) == 0
+        self.wait_for_topic(name, partitions)
+
     def wait_for_topic(self, name: str, partitions: int) -> None:
         """Until each of them knows its leaders."""
         wait_until(

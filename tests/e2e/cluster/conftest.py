@@ -53,9 +53,7 @@ def new_topic(cluster: Brokers) -> NewTopic:
 
     def create(partitions: int = 6) -> str:
         name = unused_topic_name()
-        with cluster[1].connect() as client:
-            assert client.create_topic(name, partitions) == 0
-        cluster.wait_for_topic(name, partitions)
+        cluster.create_topic(name, partitions)
         return name
 
     return create
