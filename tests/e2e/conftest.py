@@ -17,7 +17,7 @@ import pytest
 
 from tests.contract.postgres_server import running_postgres
 from tests.e2e.broker_process import NOTHING_EXPIRES, Address, BrokerProcess
-from tests.e2e.cluster.brokers import Brokers, new_schema, store_of
+from tests.e2e.cluster.brokers import SETTINGS, Brokers, new_schema, store_of
 from tests.e2e.raw_client import RawClient
 
 EXTERNAL = os.environ.get("OTTLA_TEST_BOOTSTRAP", "")
@@ -62,6 +62,7 @@ class Broker(Protocol):
 
 
 StartBroker = Callable[..., BrokerProcess]
+StartBrokers = Callable[..., Brokers]
 CreateTopic = Callable[..., str]
 
 
@@ -151,6 +152,27 @@ def start_broker(tmp_path: Path) -> Iterator[StartBroker]:
     yield start
     for broker in started:
         broker.kill()
+
+
+@pytest.fixture(params=("lmdb", pytest.param(THREE, marks=pytest.mark.long)))
+def start_brokers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StartBrokers]:
+    """Like start_broker: one broker on LMDB, or three over PostgreSQL with short sessions."""
+    if EXTERNAL:
+        pytest.skip("starts brokers of its own; OTTLA_TEST_BOOTSTRAP names another")
+    started: list[Brokers] = []
+
+    def start(*arguments: str) -> Brokers:
+        if request.param == THREE:
+            started.append(three_brokers(tmp_path, [*SETTINGS, *arguments]))
+        else:
+            one = Brokers(tmp_path, {1: f"lmdb://{tmp_path / 'data'}"}, settings=arguments)
+            started.append(one.__enter__())
+        return started[-1]
+
+    yield start
+    for brokers in started:
+        print(brokers.log())  # which pytest shows if the story has failed
+        brokers.kill()
 
 
 def unused_topic_name() -> str:

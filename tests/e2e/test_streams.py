@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 from confluent_kafka import TopicPartition
+from confluent_kafka.admin import OffsetSpec
 
 from tests.e2e import test_java
-from tests.e2e.broker_process import BrokerProcess, wait_until
-from tests.e2e.conftest import StartBroker
+from tests.e2e.broker_process import wait_until
+from tests.e2e.cluster.brokers import Brokers
+from tests.e2e.conftest import StartBrokers
 from tests.e2e.librdkafka import PATIENCE_S, admin, producer, read_to_end
 from tests.e2e.line_process import LineProcess
 
 ITEMS, ORDERS, PRICES = 10, 3_000, 1_000
 CHANGELOG, REPARTITIONED = "shop-counts-changelog", "shop-items-repartition"
-EARLIEST = -2
 COMPACTED = {
     "cleanup.policy": "compact",
     "segment.ms": "1",
@@ -26,19 +28,16 @@ COMPACTED = {
 
 
 @pytest.fixture
-def shop(start_broker: StartBroker) -> BrokerProcess:
-    broker = start_broker("--set", "log.cleaner.backoff.ms=200")
-    with broker.connect() as client:
-        assert client.create_topic("orders") == 0
-        assert client.create_topic("prices", 1, COMPACTED) == 0
-    return broker
+def shop(start_brokers: StartBrokers) -> Brokers:
+    brokers = start_brokers("--set", "log.cleaner.backoff.ms=200")
+    brokers.create_topic("orders")
+    brokers.create_topic("prices", 1, COMPACTED)
+    return brokers
 
 
 @pytest.mark.long
 @pytest.mark.timeout(180)
-def test_a_lost_state_is_restored_from_compacted_topics(
-    shop: BrokerProcess, tmp_path: Path
-) -> None:
+def test_a_lost_state_is_restored_from_compacted_topics(shop: Brokers, tmp_path: Path) -> None:
     program = test_java.compiled(test_java.VERSIONS[0], test_java.STREAMS, test_java.APPLICATIONS)
 
     def application(folder: str) -> LineProcess:
@@ -52,8 +51,7 @@ def test_a_lost_state_is_restored_from_compacted_topics(
     try:
         _has(first, "prices", prices)
         _has(first, "counts", counts)
-        with shop.connect() as client:
-            wait_until(lambda: client.list_offset(REPARTITIONED, 0, EARLIEST) == (0, ORDERS))
+        wait_until(lambda: _start(shop, REPARTITIONED) == ORDERS)
     finally:
         first.close()
     for topic, sent in (("prices", PRICES), (CHANGELOG, ORDERS)):
@@ -68,11 +66,13 @@ def test_a_lost_state_is_restored_from_compacted_topics(
         _has(second, "counts", {item: count + 1 for item, count in counts.items()})
     finally:
         second.close()
+    shop.terminate()
+    assert "Traceback" not in shop.log(sys.maxsize)
 
 
-def _send(broker: BrokerProcess, topic: str, count: int) -> None:
+def _send(brokers: Brokers, topic: str, count: int) -> None:
     """A price for each item in turn, or an order of it."""
-    sender, begun_ms = producer(broker.bootstrap), int(time.time() * 1000) - count
+    sender, begun_ms = producer(brokers.bootstrap), int(time.time() * 1000) - count
     for number in range(count):
         item = b"item-%d" % (number % ITEMS)
         key, value = (item, b"%d" % number) if topic == "prices" else (b"%d" % number, item)
@@ -82,14 +82,20 @@ def _send(broker: BrokerProcess, topic: str, count: int) -> None:
     assert sender.flush(PATIENCE_S) == 0
 
 
-def _is_half_gone(broker: BrokerProcess, topic: str, sent: int) -> bool:
+def _start(brokers: Brokers, topic: str) -> int:
+    client, place = admin(brokers.bootstrap), TopicPartition(topic, 0)
+    [found] = client.list_offsets({place: OffsetSpec.earliest()}).values()
+    return int(found.result(PATIENCE_S).offset)
+
+
+def _is_half_gone(brokers: Brokers, topic: str, sent: int) -> bool:
     """Not all but the newest of each key: the newest batch is in the active segment."""
-    return len(read_to_end(broker.bootstrap, topic)) < sent / 2
+    return len(read_to_end(brokers.bootstrap, topic)) < sent / 2
 
 
-def _delete_orders(broker: BrokerProcess) -> None:
+def _delete_orders(brokers: Brokers) -> None:
     """The counts cannot come from them then."""
-    client = admin(broker.bootstrap)
+    client = admin(brokers.bootstrap)
     [deleted] = client.delete_records([TopicPartition("orders", 0, ORDERS)]).values()
     deleted.result(PATIENCE_S)
 

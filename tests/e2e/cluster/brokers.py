@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
@@ -86,6 +86,16 @@ class Brokers:
         for broker in self.all.values():
             code = broker.terminate()
             assert code == 0, f"SIGTERM ended it with {code}:\n{broker.log()}"
+
+    def restart(
+        self, node_id: int, end: Callable[[BrokerProcess], object] = BrokerProcess.kill
+    ) -> None:
+        """It starts again when the others, if there are any, have noticed its end."""
+        broker = self.all[node_id]
+        assert not end(broker), broker.log()
+        if others := self.all.keys() - {node_id}:
+            self.wait_for_nodes(*others)
+        broker.start()
 
     def connect(self, patience_s: float = PATIENCE_S) -> RawClient:
         """To the first one."""
