@@ -67,6 +67,7 @@ from application.topics.metadata import MetadataService
 from application.topics.partitions import CreatePartitionsService
 from application.topics.replicas import ReplicasService
 from application.transactions.coordinator import TransactionCoordinator
+from application.transactions.end_wait import EndWait
 from application.transactions.ends import Ends
 from application.transactions.expiry import TransactionExpiry
 from application.transactions.late import LateTransactions
@@ -143,6 +144,7 @@ class TransactionServices:
     registry: TransactionRegistry
     coordinators: Coordinators
     coordinator: TransactionCoordinator
+    end_wait: EndWait
     take_over: TakeOverService
     ends: Ends
     verification: TransactionVerification

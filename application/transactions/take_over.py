@@ -10,7 +10,7 @@ from application.background.job import Job
 from application.background.runner import Runner
 from application.ports.pending import Pending
 from application.transactions.coordinator import TransactionCoordinator
-from application.transactions.registry import TransactionRegistry
+from application.transactions.end_wait import EndWait
 from domain.errors import BrokerError, ConcurrentTransactions
 from domain.transactions.transaction import ProducerIdAndEpoch
 
@@ -21,12 +21,12 @@ LONGEST_WAIT_MS = 60_000
 class TakeOverService:
     def __init__(
         self,
-        registry: TransactionRegistry,
         coordinator: TransactionCoordinator,
+        end_wait: EndWait,
         background: Runner,
     ) -> None:
-        self._registry = registry
         self._coordinator = coordinator
+        self._end_wait = end_wait
         self._background = background
 
     def run(
@@ -51,20 +51,7 @@ class TakeOverService:
             lost: BrokerError | None = yield self._coordinator.when_durable(transactional_id, None)
             if lost is not None:
                 return lost
-            if not (yield self._ended(transactional_id)):
+            if not (yield self._end_wait.within(transactional_id, LONGEST_WAIT_MS)):
                 return ConcurrentTransactions(
                     "The transaction is ending: its markers are not written in all partitions yet"
                 )
-
-    def _ended(self, transactional_id: str) -> Pending[bool]:
-        """False if the time is over."""
-        ended: Pending[bool] = Pending()
-
-        def end(in_time: bool) -> None:
-            timer.cancel()
-            if not ended.resolved:
-                ended.resolve(in_time)
-
-        timer = self._background.after_ms(LONGEST_WAIT_MS, lambda: end(False))
-        self._registry.when_ended(transactional_id, lambda: end(True))
-        return ended

@@ -87,10 +87,12 @@ class ClusterProducer:
         return int(response.error_code)
 
     def add(self, *indexes: int) -> set[int]:
+        return error_codes(ask(self.coordinator, self.add_request(*indexes), 3))
+
+    def add_request(self, *indexes: int) -> Request:
         explicit = {f"v3_and_below_{name}": value for name, value in self._fields.items()}
         topic = AddPartitionsToTxnTopic(name="t", partitions=list(indexes))
-        request = request_for("add_partitions_to_txn", **explicit, v3_and_below_topics=[topic])
-        return error_codes(ask(self.coordinator, request, 3))
+        return request_for("add_partitions_to_txn", **explicit, v3_and_below_topics=[topic])
 
     def produce_request(self, *indexes: int) -> ProduceRequest:
         partitions = []

@@ -27,6 +27,7 @@ def handle(request: AddOffsetsToTxnRequest, call: Call) -> None:
         request,
         call,
         FIRST_WITH_FENCED,
+        request.transactional_id,
         lambda: call.broker.transactions.coordinator.add_offsets(
             request.transactional_id,
             ProducerIdAndEpoch(request.producer_id, request.producer_epoch),

@@ -62,6 +62,7 @@ def handle(request: AddPartitionsToTxnRequest, call: Call) -> AddPartitionsToTxn
         request,
         call,
         FIRST_WITH_FENCED,
+        transactional_id,
         lambda: call.broker.transactions.coordinator.add_partitions(
             transactional_id,
             ProducerIdAndEpoch(

@@ -29,6 +29,7 @@ def handle(request: EndTxnRequest, call: Call) -> None:
         request,
         call,
         FIRST_WITH_FENCED,
+        request.transactional_id,
         lambda: call.broker.transactions.coordinator.end(
             request.transactional_id,
             ProducerIdAndEpoch(request.producer_id, request.producer_epoch),

@@ -4,7 +4,7 @@
                        the client gets a new id, as in Kafka
  4  PRODUCER_FENCED (KIP-588)        5  TRANSACTION_ABORTABLE (KIP-890; not used)
 
-An open transaction of an earlier producer is aborted first. If that takes more than one commit, the
+An open transaction of an earlier producer is aborted first. If that takes more than 100 ms, the
 client gets CONCURRENT_TRANSACTIONS and retries; Kafka always responds so.
 """
 
@@ -50,6 +50,7 @@ def handle(request: InitProducerIdRequest, call: Call) -> Response | None:
         request,
         call,
         FIRST_WITH_FENCED,
+        transactional_id,
         lambda: call.broker.transactions.coordinator.init_producer_id(
             transactional_id,
             request.transaction_timeout_ms,

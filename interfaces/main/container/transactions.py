@@ -12,6 +12,7 @@ from application.state.coordinators import Coordinators
 from application.state.features import Features
 from application.transactions.coordinator import TransactionCoordinator
 from application.transactions.end_markers import EndMarkers
+from application.transactions.end_wait import EndWait
 from application.transactions.ends import Ends, TransactionEnds
 from application.transactions.expiry import TransactionExpiry
 from application.transactions.late import LateTransactions
@@ -54,11 +55,13 @@ def make_transactions(
     coordinator = TransactionCoordinator(
         registry, ends, producer_ids, features, clock, config, events
     )
+    end_wait = EndWait(registry, background, clock)
     return TransactionServices(
         registry=registry,
         coordinators=coordinators,
         coordinator=coordinator,
-        take_over=TakeOverService(registry, coordinator, background),
+        end_wait=end_wait,
+        take_over=TakeOverService(coordinator, end_wait, background),
         ends=ends,
         verification=verification,
         requested_markers=requested_markers,

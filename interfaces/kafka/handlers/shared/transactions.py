@@ -9,6 +9,7 @@ from application.ports.pending import Pending
 from application.transactions.verification import ReadsOfRequest
 from domain.errors import (
     BrokerError,
+    ConcurrentTransactions,
     CoordinatorNotAvailable,
     InvalidProducerEpoch,
     ProducerFenced,
@@ -34,16 +35,22 @@ def respond_when_decided(
     request: Any,
     call: Call,
     first_with_fenced: int,
+    transactional_id: str,
     decide: Callable[[], Pending[R | BrokerError]],
     response: Callable[[R], Response],
 ) -> None:
     """Versions before `first_with_fenced` do not know PRODUCER_FENCED (KIP-588).
+
+    While the transaction before it ends, the request waits a moment, and runs again then.
 
     A store that fails is a coordinator that is not available, as in Kafka: clients repeat that.
     """
     has_fenced = call.version >= first_with_fenced
     try:
         decided = decide()
+    except ConcurrentTransactions:
+        call.broker.transactions.end_wait.wait_shortly(transactional_id)
+        raise
     except ProducerFenced as fenced:
         raise fenced if has_fenced else _older(fenced) from None
     except StorageFailed as failure:

@@ -9,6 +9,7 @@ from application.transactions import requested_markers
 from domain.transactions.transaction import ProducerIdAndEpoch
 from tests.fakes.cluster_producer import ClusterProducer, ask
 from tests.fakes.offset_requests import found
+from tests.fakes.results import error_codes
 from tests.fakes.shared_store import SharedBroker, SharedStore
 from tests.fakes.structs import request_for
 from tests.unit.application.transactions.three_brokers import (
@@ -68,6 +69,23 @@ def test_until_all_leaders_have_written_it_the_next_transaction_does_not_begin(
     leader.commit.let_go()
     shared.run()
     check_ended(shared, producer, "CompleteCommit")
+
+
+def test_the_next_transaction_waits_a_moment_for_the_markers_of_others(
+    shared: SharedStore, producer: ClusterProducer
+) -> None:
+    begun(producer)
+    [index] = led_by(producer, 2)
+    leader, client = shared.brokers[2], producer.coordinator.client()
+    leader.commit.hold()
+    assert producer.end() == 0
+    client.send(producer.add_request(index), 3)
+    shared.advance(20)
+    assert client.responses() == []
+    leader.commit.let_go()
+    shared.run()
+    [response] = client.responses()
+    assert error_codes(response) == {0}
 
 
 def test_the_next_coordinator_completes_it(shared: SharedStore, producer: ClusterProducer) -> None:
@@ -139,7 +157,6 @@ def test_a_new_producer_aborts_in_all_partitions(
 ) -> None:
     begun(producer)
     newer = ClusterProducer(shared)
-    assert newer.init() == CONCURRENT
     assert newer.init() == 0
     check_ended(shared, producer, "Empty")
     assert producer.produce(led_by(producer, 2)[0]) == {INVALID_EPOCH}

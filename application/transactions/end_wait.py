@@ -1,0 +1,44 @@
+"""EndWait: waits until a transaction that is ending has ended."""
+
+from __future__ import annotations
+
+from application.background.runner import Runner
+from application.ports.clock import Clock
+from application.ports.log_store import NotInMemory
+from application.ports.pending import Pending
+from application.transactions.registry import TransactionRegistry
+
+#: Markers of other brokers are there within milliseconds, and clients wait longer before they
+#: repeat a request. So long Kafka's brokers wait, too, before they refuse a batch
+#: (`add.partitions.to.txn.retry.backoff.max.ms`).
+SHORT_MS = 100
+
+
+class EndWait:
+    def __init__(self, registry: TransactionRegistry, background: Runner, clock: Clock) -> None:
+        self._registry = registry
+        self._background = background
+        self._clock = clock
+
+    def within(self, transactional_id: str, timeout_ms: int) -> Pending[bool]:
+        """False if the time is over."""
+        ended: Pending[bool] = Pending()
+
+        def end(in_time: bool) -> None:
+            timer.cancel()
+            if not ended.resolved:
+                ended.resolve(in_time)
+
+        timer = self._background.after_ms(timeout_ms, lambda: end(False))
+        self._registry.when_ended(transactional_id, lambda: end(True))
+        return ended
+
+    def wait_shortly(self, transactional_id: str) -> None:
+        """Raises NotInMemory if the transaction has begun to end a moment ago."""
+        transaction = self._registry.find(transactional_id)
+        if transaction is None or not transaction.is_prepared:
+            return
+        passed_ms = self._clock.now_ms() - transaction.updated_ms
+        if 0 <= passed_ms < SHORT_MS:
+            ended = self.within(transactional_id, SHORT_MS - passed_ms)
+            raise NotInMemory(ended.map(lambda _: None))
