@@ -1,7 +1,6 @@
 """Metrics of topics and their partitions, read in slices.
 
-All offsets are read before any is
-reported, so that the metrics of one partition are of one moment.
+All offsets are read before any is reported, so that the metrics of one partition are of one moment.
 """
 
 from __future__ import annotations
