@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from application.background.runner import Runner
 from application.ports.clock import Clock
-from application.ports.log_store import NotInMemory
 from application.ports.pending import Pending
 from application.transactions.registry import TransactionRegistry
 
-#: Markers of other brokers are there within milliseconds, and clients wait longer before they
-#: repeat a request. So long Kafka's brokers wait, too, before they refuse a batch
+#: Markers of other brokers are there within milliseconds; clients wait longer before they repeat a
+#: request. Kafka's brokers wait as long before they refuse a batch
 #: (`add.partitions.to.txn.retry.backoff.max.ms`).
 SHORT_MS = 100
 
@@ -33,12 +32,12 @@ class EndWait:
         self._registry.when_ended(transactional_id, lambda: end(True))
         return ended
 
-    def wait_shortly(self, transactional_id: str) -> None:
-        """Raises NotInMemory if the transaction has begun to end a moment ago."""
+    def shortly(self, transactional_id: str) -> Pending[bool] | None:
+        """As `within`. None: the transaction does not end, or has begun to long ago."""
         transaction = self._registry.find(transactional_id)
         if transaction is None or not transaction.is_prepared:
-            return
+            return None
         passed_ms = self._clock.now_ms() - transaction.updated_ms
-        if 0 <= passed_ms < SHORT_MS:
-            ended = self.within(transactional_id, SHORT_MS - passed_ms)
-            raise NotInMemory(ended.map(lambda _: None))
+        if not 0 <= passed_ms < SHORT_MS:
+            return None
+        return self.within(transactional_id, SHORT_MS - passed_ms)

@@ -72,15 +72,17 @@ class ClusterProducer:
             "producer_epoch": producer.epoch,
         }
 
-    def init(self) -> int:
-        request = request_for(
+    def init_request(self) -> Request:
+        return request_for(
             "init_producer_id",
             transactional_id=self.transactional_id,
             transaction_timeout_ms=self.timeout_ms,
             producer_id=-1,
             producer_epoch=-1,
         )
-        response = ask(self.coordinator, request, 4)
+
+    def init(self) -> int:
+        response = ask(self.coordinator, self.init_request(), 4)
         if not response.error_code:
             self.producer = ProducerIdAndEpoch(response.producer_id, response.producer_epoch)
             self._sequences.clear()

@@ -41,7 +41,7 @@ def respond_when_decided(
 ) -> None:
     """Versions before `first_with_fenced` do not know PRODUCER_FENCED (KIP-588).
 
-    While the transaction before it ends, the request waits a moment, and runs again then.
+    If the transaction before it is ending, the request waits a moment, and is decided again.
 
     A store that fails is a coordinator that is not available, as in Kafka: clients repeat that.
     """
@@ -49,8 +49,10 @@ def respond_when_decided(
     try:
         decided = decide()
     except ConcurrentTransactions:
-        call.broker.transactions.end_wait.wait_shortly(transactional_id)
-        raise
+        ended = call.broker.transactions.end_wait.shortly(transactional_id)
+        if ended is None:
+            raise
+        decided = _decided_after(ended, decide)
     except ProducerFenced as fenced:
         raise fenced if has_fenced else _older(fenced) from None
     except StorageFailed as failure:
@@ -66,6 +68,23 @@ def respond_when_decided(
         return response(result)
 
     call.respond_later(decided, respond)
+
+
+def _decided_after(
+    ended: Pending[bool], decide: Callable[[], Pending[R | BrokerError]]
+) -> Pending[R | BrokerError]:
+    decided: Pending[R | BrokerError] = Pending()
+
+    def go_on(_: bool) -> None:
+        try:
+            decide().then(decided.resolve, decided.fail)
+        except BrokerError as refused:
+            decided.resolve(refused.as_value())
+        except Exception as fault:
+            decided.fail(fault)
+
+    ended.then(go_on)
+    return decided
 
 
 def _older(fenced: ProducerFenced) -> InvalidProducerEpoch:

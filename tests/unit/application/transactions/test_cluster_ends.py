@@ -162,6 +162,20 @@ def test_a_new_producer_aborts_in_all_partitions(
     assert producer.produce(led_by(producer, 2)[0]) == {INVALID_EPOCH}
 
 
+def test_a_producer_waits_once_for_an_abort_that_is_not_kept(
+    shared: SharedStore, producer: ClusterProducer
+) -> None:
+    begun(producer)
+    coordinator = producer.coordinator
+    for _ in range(100):
+        coordinator.commit.fail_next()
+    client = coordinator.client()
+    client.send(ClusterProducer(shared).init_request(), 4)
+    shared.advance(300)
+    [response] = client.responses()
+    assert response.error_code == CONCURRENT
+
+
 # ---- verification
 
 
