@@ -95,6 +95,16 @@ def test_a_connection_that_the_server_closes_between_commits_is_watched_no_more(
     assert relayed.last_offsets() == [0, 1, 2]
 
 
+def test_a_socket_is_not_watched_for_writing_after_the_response(opened: RelayedStore) -> None:
+    opened.keep(1)
+    commits = opened.loop_commits
+    assert commits is not None
+    opened.callbacks.add_writer(commits._fd, commits._writable)
+    opened.callbacks.get(timeout=TIMEOUT_S)()
+    assert opened.callbacks._watched == {}
+    opened.keep(2)
+
+
 def test_a_connection_that_the_thread_uses_is_watched_no_more(
     relayed: RelayedPostgres, in_thread: list[str], opened: RelayedStore
 ) -> None:

@@ -128,6 +128,7 @@ class LoopCommits:
 
     def _writable(self) -> None:
         if self._under_way is None or self._connection is None:
+            self.unwatch()  # the response was there first
             return
         try:
             if not self._connection.pgconn.flush():
@@ -137,7 +138,7 @@ class LoopCommits:
 
     def _readable(self) -> None:
         if self._under_way is None or self._connection is None:
-            self.unwatch()  # the server has closed the connection: the next commit finds out
+            self.unwatch()  # the next commit finds out if the server has closed the connection
             return
         try:
             if not self._is_persisted(self._connection.pgconn):
@@ -201,7 +202,7 @@ class LoopCommits:
         return ended
 
     def unwatch(self) -> None:
-        """Nothing is heard of the connection any more: the thread uses it, or nobody."""
+        """Until the next commit here: the thread may use the connection, or it is closed."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             for remove in (self._sockets.remove_reader, self._sockets.remove_writer):
