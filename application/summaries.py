@@ -67,7 +67,7 @@ class Summaries:
     def _partition(self, topic_name: str, index: int) -> Partition | None:
         topic = self._catalog.topic(topic_name)
         try:
-            return None if topic is None else self._catalog.partition(topic, index)
+            return None if topic is None else self._catalog.loaded_now(topic, index)
         except (NotLeaderOrFollower, StorageFailed):
             return None  # storage health has logged it
 

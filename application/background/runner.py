@@ -89,6 +89,28 @@ class Runner:
         self._slice(result)
         return result
 
+    def run_within(self, timeout_ms: int, job: Job[None]) -> Pending[None]:
+        """Resolved when the job has ended, or it is ended when the time is over."""
+        result = JobResult(job, ends_when_abandoned=True)
+        ended: Pending[None] = Pending()
+
+        def end(_: None = None) -> None:
+            timer.cancel()
+            ended.resolve(None)
+
+        def fail(fault: Exception) -> None:
+            timer.cancel()
+            ended.fail(fault)
+
+        def give_up() -> None:
+            result.abandon()
+            ended.resolve(None)
+
+        timer = self.after_ms(timeout_ms, give_up)
+        result.then(end, fail)
+        self._slice(result)
+        return ended
+
     def run_later(self, job: Job[T], *, ends_when_abandoned: bool = False) -> JobResult[T]:
         """As `run`, but the first slice is in turn, too."""
         result = JobResult(job, ends_when_abandoned=ends_when_abandoned)

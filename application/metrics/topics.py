@@ -177,12 +177,7 @@ class TopicReadings:
 
     def load(self) -> Job[None]:
         """Partitions that were not used since the start: what is read then waits for no store."""
-        for topic in list(self._catalog):
-            for index in range(len(topic.partition_ids)):
-                was_loaded = self._catalog.is_loaded(topic, index)
-                yield from load_all(self._catalog, [(topic.name, index)])
-                if not was_loaded and self._catalog.is_loaded(topic, index):
-                    self._count_loaded()
+        return load_all(self._catalog, self._catalog.all_places(), self._count_loaded)
 
     def read(self) -> Iterator[Reading]:
         topics = list(self._catalog)
@@ -232,7 +227,7 @@ class TopicReadings:
         if followed is not None:
             seen.count_traffic(followed)  # its leader counts the rest
         try:
-            partition = self._catalog.partition(topic, index)
+            partition = self._catalog.loaded_now(topic, index)
         except NotLeaderOrFollower:
             return
         except StorageFailed:

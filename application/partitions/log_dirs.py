@@ -47,7 +47,9 @@ class LogDirsService:
 
     def describe(self, partitions: Iterable[TopicPartition] | None) -> JobResult[LogDir]:
         """None: all partitions. Unknown and unreadable ones are left out, as in Kafka."""
-        found = self._all() if partitions is None else iter(dict.fromkeys(partitions))
+        found = (
+            self._catalog.all_places() if partitions is None else iter(dict.fromkeys(partitions))
+        )
         return self._background.run(self._describe(found), ends_when_abandoned=True)
 
     def move(self, topic_name: str, index: int, path: str) -> None:
@@ -57,11 +59,6 @@ class LogDirsService:
         topic = self._catalog.topic(topic_name)
         if topic is None or not 0 <= index < len(topic.partition_ids):
             raise UnknownTopicOrPartition
-
-    def _all(self) -> Iterator[TopicPartition]:
-        for topic in list(self._catalog):
-            for index in range(len(topic.partition_ids)):
-                yield topic.name, index
 
     def _describe(self, partitions: Iterator[TopicPartition]) -> Job[LogDir]:
         sizes: list[PartitionSize] = []

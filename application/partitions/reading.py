@@ -15,6 +15,8 @@ from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
 HEADERS_PER_STEP = 128
+#: After that what is shown of partitions is shown without those that are not loaded.
+LOAD_MS = 2000
 
 
 def load_partition(catalog: Catalog, topic: Topic, index: int) -> Job[Partition | None]:
@@ -28,8 +30,12 @@ def load_partition(catalog: Catalog, topic: Topic, index: int) -> Job[Partition 
     return loaded(load)
 
 
-def load_all(catalog: Catalog, places: Iterable[tuple[str, int]]) -> Job[None]:
-    """Their next use waits for no store, but for that of one that cannot be read."""
+def load_all(
+    catalog: Catalog,
+    places: Iterable[tuple[str, int]],
+    is_new: Callable[[], None] = lambda: None,
+) -> Job[None]:
+    """Calls back for each one that was not loaded yet. Who uses one finds out why it is not."""
     for topic_name, index in places:
         topic = catalog.topic(topic_name)
         if topic is not None and not (
@@ -37,6 +43,7 @@ def load_all(catalog: Catalog, places: Iterable[tuple[str, int]]) -> Job[None]:
         ):
             with suppress(NotLeaderOrFollower, StorageFailed):
                 yield from load_partition(catalog, topic, index)
+                is_new()
         yield SLICE
 
 

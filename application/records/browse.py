@@ -78,7 +78,7 @@ class BrowseService:
         self._catalog.load((topic_name, index) for index in indexes)
         found = []
         for index in indexes:
-            partition = self._catalog.partition(topic, index)
+            partition = self._catalog.loaded_now(topic, index)
             if partition is None:
                 raise UnknownTopicOrPartition(f"{topic_name} has no partition {index}")
             found.append(partition)

@@ -127,13 +127,14 @@ class CloneService:
         source = self.catalog.topic(source_name)
         if source is None:
             raise UnknownTopicOrPartition(f"There is no topic {source_name}")
-        topics = source_name, target.name
-        self.catalog.load(product(topics, range(len(target.partition_ids))))
+        if self.catalog.topic_by_id(target.topic_id) is None:
+            raise UnknownTopicOrPartition(f"{target.name} was deleted")
+        self.catalog.partitions(product((source, target), range(len(target.partition_ids))))
         pairs = []
         for index in range(len(target.partition_ids)):
             try:
-                of_source = self.catalog.partition(source, index)
-                of_target = self.catalog.partition(target, index)
+                of_source = self.catalog.loaded_now(source, index)
+                of_target = self.catalog.loaded_now(target, index)
             except NotLeaderOrFollower as elsewhere:
                 raise InvalidRequest(SEVERAL_BROKERS) from elsewhere
             if of_source is None or of_target is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from application.background.job import END_OF_COMMIT, Job, Outcome
+from application.background.job import END_OF_COMMIT, SLICE, Job, Outcome
 from application.background.runner import Runner
 from application.partitions.produce import ProduceService
 from application.partitions.reading import load_all
@@ -44,6 +44,14 @@ class Delivered(NamedTuple):
 Delivery = Delivered | BrokerError
 
 
+class Prepared(NamedTuple):
+    topic_name: str
+    records: Sequence[OutgoingRecord]
+    #: Numbers of records.
+    by_partition: dict[int, list[int]]
+    refused: dict[int, BrokerError]
+
+
 class SendService:
     def __init__(
         self,
@@ -60,30 +68,53 @@ class SendService:
         self._checksum = checksum
         self._keyless = 0
 
-    def send(self, topic_name: str, records: Sequence[OutgoingRecord]) -> Pending[list[Delivery]]:
-        """One result per record, in order, once all accepted ones are durable.
+    def prepare(
+        self, topic_name: str, groups: Sequence[Sequence[OutgoingRecord]]
+    ) -> Pending[list[Prepared]]:
+        """Each group is to be sent by itself, in order. Their partitions are loaded before that.
 
-        The caller limits their number: they are encoded in one step.
+        The caller limits the records of a group: they are partitioned, and encoded, in one step.
         """
-        return self._background.run(self._send(topic_name, records))
+        return self._background.run(self._prepare(topic_name, groups))
 
-    def _send(self, topic_name: str, records: Sequence[OutgoingRecord]) -> Job[list[Delivery]]:
+    def _prepare(
+        self, topic_name: str, groups: Sequence[Sequence[OutgoingRecord]]
+    ) -> Job[list[Prepared]]:
+        prepared = []
+        for records in groups:
+            prepared.append(self._prepared(topic_name, records))
+            yield SLICE
+        indexes = {index for one in prepared for index in one.by_partition}
+        yield from load_all(self._catalog, ((topic_name, index) for index in sorted(indexes)))
+        return prepared
+
+    def _prepared(self, topic_name: str, records: Sequence[OutgoingRecord]) -> Prepared:
+        found = Prepared(topic_name, records, {}, {})
         topic = self._catalog.topic(topic_name)
         if topic is None or topic.is_internal:
-            return [not_writable_error(topic_name)] * len(records)
+            refused: BrokerError = not_writable_error(topic_name)
+            found.refused.update(dict.fromkeys(range(len(records)), refused))
+            return found
         self.next_partition()
-        deliveries: dict[int, Delivery] = {}
-        by_partition: dict[int, list[int]] = {}
         for number, record in enumerate(records):
             try:
-                by_partition.setdefault(self.partition_of(topic, record), []).append(number)
-            except BrokerError as refused:
-                deliveries[number] = refused.as_value()
-        yield from load_all(self._catalog, ((topic_name, index) for index in by_partition))
+                index = self.partition_of(topic, record)
+            except BrokerError as unknown:
+                found.refused[number] = unknown.as_value()
+            else:
+                found.by_partition.setdefault(index, []).append(number)
+        return found
+
+    def send(self, prepared: Prepared) -> Pending[list[Delivery]]:
+        """One result per record, in order, once all accepted ones are durable."""
+        return self._background.run(self._send(prepared))
+
+    def _send(self, prepared: Prepared) -> Job[list[Delivery]]:
         now_ms = self._clock.now_ms()
-        for index, numbers in by_partition.items():
-            deliveries.update(self._append(topic, index, numbers, records, now_ms))
-        in_order = [deliveries[number] for number in range(len(records))]
+        deliveries: dict[int, Delivery] = dict(prepared.refused)
+        for index, numbers in prepared.by_partition.items():
+            deliveries.update(self._append(prepared, index, numbers, now_ms))
+        in_order = [deliveries[number] for number in range(len(prepared.records))]
         if not any(isinstance(each, Delivered) for each in in_order):
             return in_order
         failure: Outcome = yield END_OF_COMMIT
@@ -105,17 +136,16 @@ class SendService:
 
     def _append(
         self,
-        topic: Topic,
+        prepared: Prepared,
         index: int,
         numbers: list[int],
-        records: Sequence[OutgoingRecord],
         now_ms: int,
     ) -> dict[int, Delivery]:
         try:
-            partition = self._catalog.existing_partition(topic.name, index)
+            partition = self._catalog.existing_partition(prepared.topic_name, index)
         except BrokerError as refused:
             return dict.fromkeys(numbers, refused.as_value())
-        messages = [message_of(records[number], now_ms) for number in numbers]
+        messages = [message_of(prepared.records[number], now_ms) for number in numbers]
         together = self._append_batch(partition, messages)
         if not isinstance(together[0], BrokerError) or len(numbers) == 1:
             return dict(zip(numbers, together, strict=True))

@@ -77,6 +77,9 @@ class Catalog:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    def all_places(self) -> Iterator[tuple[str, int]]:
+        return ((topic.name, index) for topic, index in self.places(lambda _: True))
+
     def places(self, matches: Callable[[TopicConfig], bool]) -> Iterator[tuple[Topic, int]]:
         """Partitions of topics whose config matches, as they are now: a job that takes one after
         another runs beside others, which change topics.
@@ -147,6 +150,15 @@ class Catalog:
             self._recover(partition, waits=True)
         return partition
 
+    def loaded_now(
+        self, topic: Topic, index: int, leader_epoch: int = NO_EPOCH
+    ) -> Partition | None:
+        """As `partition`, but a first use that has to wait raises StorageFailed."""
+        try:
+            return self.partition(topic, index, waits=False, leader_epoch=leader_epoch)
+        except NotInMemory:
+            raise StorageFailed("The log of the partition is not loaded yet") from None
+
     def partitions(
         self, places: Iterable[tuple[Topic, int]]
     ) -> list[Partition | NotLeaderOrFollower | StorageFailed | None]:
@@ -178,11 +190,11 @@ class Catalog:
     def existing_partition(
         self, topic_name: str, index: int, leader_epoch: int = NO_EPOCH
     ) -> Partition:
-        """Raises UnknownTopicOrPartition if there is none; otherwise like `partition`. Where this
+        """Raises UnknownTopicOrPartition if there is none; otherwise like `loaded_now`. Where this
         node leads it checks the leader epoch of the client, too.
         """
         topic = self.topic(topic_name)
-        found = None if topic is None else self.partition(topic, index, leader_epoch=leader_epoch)
+        found = None if topic is None else self.loaded_now(topic, index, leader_epoch)
         if found is None:
             raise UnknownTopicOrPartition()
         found.check_leader_epoch(leader_epoch)

@@ -88,7 +88,7 @@ class InternalTopicSetup:
         self._placement.on_moved(self._load)
 
     def _load(self, partition_ids: Collection[int]) -> None:
-        """Before a commit of rows also appends to them, which waits for no store."""
+        """Partitions to which the next commit of rows appends records."""
         topic, ids = self._catalog.topic(self._new_topic.name), set(partition_ids)
         if topic is not None:
             indexes = [index for index, one in enumerate(topic.partition_ids) if one in ids]

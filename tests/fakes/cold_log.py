@@ -16,6 +16,19 @@ def restarted_cold(fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> FakeBro
     return again
 
 
+def restarted_without_reads(fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
+    """Another broker, whose store does not respond to reads."""
+
+    def never(
+        log: FlakyLogStore, partition_id: int, offset: int, limit: int, waits: bool = False
+    ) -> list[bytes]:
+        assert not waits, "the loop waits for a read"
+        raise NotInMemory(Pending())
+
+    monkeypatch.setattr(FlakyLogStore, "headers", never)
+    return fake.restarted()
+
+
 def make_cold(fake: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log of each partition is loaded when it is asked for."""
     headers, asked = FlakyLogStore.headers, set[int]()

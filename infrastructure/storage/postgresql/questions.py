@@ -31,7 +31,7 @@ class PartDamaged(ObjectDamaged):
         self.intact = intact
 
 
-#: Why a tail has no answer, but others may. PostgreSQL finds pages, and indexes, damaged.
+#: One tail cannot be read; others may be. The last two: a page, or an index, is damaged.
 UNREADABLE = (
     TailGone,
     ObjectDamaged,

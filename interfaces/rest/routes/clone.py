@@ -62,7 +62,7 @@ class CloneRoutes(Routes):
             return JsonResponse(self._topic_body(created, self._urls(request)), 201)
         try:
             copying = await when_loaded(lambda: clone.copy(topic_name, created))
-        except BrokerError:
+        except BaseException:  # also the end of the request
             clone.remove(created)
             raise
         unfinished = [created]

@@ -48,7 +48,7 @@ class ConsoleDataRoutes(ShortRoutes):
 
     @get("/topics")
     async def topics(self, request: Request) -> Response:
-        await self._load_topics(self._broker.catalog)
+        await self._load(self._broker.catalog.all_places())
         lags: dict[str, int | None] = {}
         for topic, lag in await all_of(self._admin, self._summaries.lags_by_topic()):
             lags[topic] = sum_of_known((lags.get(topic, 0), lag))
@@ -74,7 +74,7 @@ class ConsoleDataRoutes(ShortRoutes):
         topic = self._topic(topic_name)
         samples = [*self._admin.history.topic(topic_name)]
         groups = await all_of(self._admin, self._groups_of(request, topic_name))
-        await self._load_topics([topic])
+        await self._load_topic(topic)
         summary = self._summaries.topic(topic)
         outlook = await value_of(self._broker.retention.outlook(topic))
         compaction = await value_of(self._broker.compaction.state(topic))
@@ -103,7 +103,7 @@ class ConsoleDataRoutes(ShortRoutes):
     async def partitions(self, request: Request, topic: str) -> Response:
         exchange_of(request).require(Operation.DESCRIBE, ResourceType.TOPIC, topic)
         found = self._topic(topic)
-        await self._load_topics([found])
+        await self._load_topic(found)
         leaders = self._leaders(found)
         rows = (
             {
@@ -162,7 +162,7 @@ class ConsoleDataRoutes(ShortRoutes):
     @get("/consumers")
     async def consumers(self, request: Request, topic: str) -> Response:
         exchange_of(request).require(Operation.DESCRIBE, ResourceType.TOPIC, topic)
-        await self._load_topics([self._topic(topic)])
+        await self._load_topic(self._topic(topic))
         rows = (
             {
                 "group_id": group.group_id,
@@ -242,7 +242,7 @@ class ConsoleDataRoutes(ShortRoutes):
     @get("/overview")
     async def overview(self) -> JsonResponse:
         """The page polls it every two seconds, and computes rates from the totals."""
-        await self._load_topics(self._broker.catalog)
+        await self._load(self._broker.catalog.all_places())
         topics = await all_of(self._admin, self._summaries.topics())
         groups = await all_of(self._admin, self._summaries.groups())
         lags = [(one.lag, one.group) for one in groups if one.lag]

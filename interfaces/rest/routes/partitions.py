@@ -39,12 +39,13 @@ class PartitionRoutes(Routes):
     @get("", ListOf[PartitionBody])
     async def list_partitions(self, request: Request, topic_name: str, page: Paged) -> Response:
         topic = self._topic(topic_name)
-        await self._load_topics([topic])
+        indexes = range(len(topic.partition_ids))
+        shown, _ = page.of(indexes, index_key, "")
+        await self._load((topic_name, index) for index in shown)
 
         def partition_body(index: int, at: Urls) -> dict[str, Any]:
             return self._body(topic, index, self._readable(topic, index), at)
 
-        indexes = range(len(topic.partition_ids))
         return await self._page(
             request, "KafkaPartitionList", page, indexes, index_key, partition_body
         )
@@ -72,7 +73,7 @@ class PartitionRoutes(Routes):
             # Loading a partition of a deleted topic would create its log again.
             if self._broker.catalog.topic_by_id(topic.topic_id) is None:
                 return None
-            return self._broker.catalog.partition(topic, index)
+            return self._broker.catalog.loaded_now(topic, index)
         except (NotLeaderOrFollower, StorageFailed):
             return None
 

@@ -67,9 +67,10 @@ class ProduceRoutes(Routes):
         self, exchange: Exchange, topic_name: str, parsed: list[_Parsed], turns: Turns
     ) -> Iterator[tuple[bool, dict[str, Any]]]:
         """Whether each record was accepted, and its report, in order."""
-        sending = []
-        for group in _groups([each.record for each in parsed if isinstance(each, Outgoing)]):
-            sending.append(self._broker.messages.send.send(topic_name, group))
+        send, sending = self._broker.messages.send, []
+        groups = [*_groups([each.record for each in parsed if isinstance(each, Outgoing)])]
+        for prepared in await value_of(send.prepare(topic_name, groups)):
+            sending.append(send.send(prepared))
             await turns.give()
         deliveries: list[list[Delivery]] = [await value_of(pending) for pending in sending]
         return self._each_report(exchange, topic_name, parsed, chain.from_iterable(deliveries))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from application.broker import Broker
 from application.cluster.replicas import ReplicasOf
-from application.partitions.reading import load_all
+from application.partitions.reading import LOAD_MS, load_all
 from domain.errors import UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.security.access import ResourceType
@@ -141,20 +141,16 @@ class Routes:
         return topic
 
     async def _load(self, places: Iterable[tuple[str, int]]) -> None:
-        """Topics and partitions of them, so that no response waits for the store in a slice."""
+        """Before partitions are used; those that are not there in time cannot be read."""
         job = load_all(self._broker.catalog, places)
-        await value_of(self._broker.background.run(job, ends_when_abandoned=True))
+        await value_of(self._broker.background.run_within(LOAD_MS, job))
 
-    async def _load_topics(self, topics: Iterable[Topic]) -> None:
-        await self._load(
-            (topic.name, index)
-            for topic in list(topics)
-            for index in range(len(topic.partition_ids))
-        )
+    async def _load_topic(self, topic: Topic) -> None:
+        await self._load((topic.name, index) for index in range(len(topic.partition_ids)))
 
     async def _partition(self, topic_name: str, index: int) -> Partition:
         await self._load([(topic_name, index)])
-        partition = self._broker.catalog.partition(self._topic_with(topic_name, index), index)
+        partition = self._broker.catalog.loaded_now(self._topic_with(topic_name, index), index)
         assert partition is not None
         return partition
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-#: In memory they would be the same.
+#: Spark finds no difference between brokers on LMDB and in memory.
 BROKERS = ("external",) if EXTERNAL else ("lmdb", pytest.param(THREE, marks=pytest.mark.long))
 #: The first test of a session starts the JVM.
 PATIENCE_S = 240

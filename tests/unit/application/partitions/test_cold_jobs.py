@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from application.metrics.families.family import Reading
 from application.metrics.topics import TopicReadings
 from application.partitions.delete_records import LowWatermark, RecordsToDelete
 from application.partitions.log_dirs import LogDir
+from application.partitions.reading import LOAD_MS
+from infrastructure.observability.collecting import Collector
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
-from tests.fakes.cold_log import restarted_cold
+from tests.fakes.cold_log import restarted_cold, restarted_without_reads
+
+OFFLINE = "kafka_controller_kafkacontroller_offlinepartitionscount"
 
 
 @pytest.fixture
@@ -37,13 +42,30 @@ def test_records_are_deleted(cold: FakeBroker) -> None:
 
 
 def test_metrics_are_read(cold: FakeBroker) -> None:
-    readings = TopicReadings(cold.broker.catalog, cold.clock, cold.broker.placement)
-    loading = cold.broker.background.run(readings.load())
+    collected = collect(cold)
     cold.run()
-    assert loading.resolved
-    [ends] = [
-        samples
-        for family, samples in readings.read()
-        if samples and family.name == "kafka_topic_partition_current_offset"
-    ]
-    assert [end for _, end in ends] == [1, 2]
+    assert values(collected, "kafka_topic_partition_current_offset") == [1, 2]
+
+
+def test_metrics_wait_for_a_store_that_does_not_respond_for_a_moment_only(
+    cold: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = restarted_without_reads(cold, monkeypatch)
+    collected = collect(again)
+    again.scheduler.advance(LOAD_MS - 1)
+    assert collected == []
+    again.scheduler.advance(1)
+    assert values(collected, "kafka_topic_partition_current_offset") == []
+    assert values(collected, OFFLINE) == [2]
+
+
+def collect(fake: FakeBroker) -> list[Reading]:
+    topics = TopicReadings(fake.broker.catalog, fake.clock, fake.broker.placement)
+    collected: list[Reading] = []
+    collector = Collector([topics.read], fake.broker.background, topics.load)
+    collector.collect(collected.append).then(lambda _: None)
+    return collected
+
+
+def values(collected: list[Reading], name: str) -> list[float]:
+    return [value for family, samples in collected if family.name == name for _, value in samples]

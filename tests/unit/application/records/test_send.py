@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from application.ports.pending import Pending
 from application.records.send import Delivered, Delivery, OutgoingRecord
 from domain.errors import (
     InvalidRecord,
@@ -17,10 +18,16 @@ from tests.fakes.stored import stored_messages
 
 
 def send(fake: FakeBroker, *records: OutgoingRecord, topic: str = "t") -> list[Delivery]:
-    pending = fake.broker.messages.send.send(topic, records)
+    pending = begun(fake, *records, topic=topic)
     fake.run()
     [deliveries] = results_of(pending)
     return deliveries
+
+
+def begun(fake: FakeBroker, *records: OutgoingRecord, topic: str = "t") -> Pending[list[Delivery]]:
+    service = fake.broker.messages.send
+    [[prepared]] = results_of(service.prepare(topic, [records]))
+    return service.send(prepared)
 
 
 def place(delivery: Delivery) -> tuple[int, int, int]:
@@ -30,7 +37,7 @@ def place(delivery: Delivery) -> tuple[int, int, int]:
 
 def test_records_are_delivered_when_they_are_durable() -> None:
     fake = with_topic()
-    pending = fake.broker.messages.send.send("t", [OutgoingRecord(b"k", b"v")])
+    pending = begun(fake, OutgoingRecord(b"k", b"v"))
     assert results_of(pending) == []
     fake.run()
     assert [message.value for message in stored_messages(fake)] == [b"v"]

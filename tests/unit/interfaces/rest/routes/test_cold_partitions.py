@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from interfaces.rest.routes.produce import BYTES_AT_ONCE
 from tests.fakes.admin import FakeAdmin
 from tests.fakes.batches import record_batch
 from tests.fakes.client import FakeKafka
@@ -49,6 +51,18 @@ def test_it_is_read(cold: FakeAdmin, path: str, expected: str) -> None:
     response = cold.get(path)
     assert response.status == 200
     assert expected in response.body.decode()
+
+
+def test_records_of_a_request_stay_in_order(cold: FakeAdmin) -> None:
+    """Those of the second group need no partition that is not loaded."""
+    assert cold.get("/topics/t/partitions/1").status == 200
+    values = ((0, "a"), (1, "first"), (1, "s" * BYTES_AT_ONCE))
+    body = b"".join(
+        json.dumps({"partition_id": index, "value": value}).encode() for index, value in values
+    )
+    response = cold.request("POST", "/topics/t/records", raw=body)
+    reports = [json.loads(line) for line in response.body.splitlines()]
+    assert [(one["partition_id"], one["offset"]) for one in reports] == [(0, 3), (1, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(

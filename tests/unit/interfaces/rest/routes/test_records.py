@@ -223,7 +223,7 @@ def test_keys_that_take_long_to_hash_are_sent_a_few_at_a_time(
     service = some.fake.broker.messages.send
     sending = service.send
     monkeypatch.setattr(
-        service, "send", lambda topic, group: (sizes.append(len(group)), sending(topic, group))[1]
+        service, "send", lambda group: (sizes.append(len(group.records)), sending(group))[1]
     )
     keys = ["k" * 6000] * 5
     body = b"".join(json.dumps({"key": key}).encode() for key in keys)
