@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class JobResult(Pending[T], Generic[T]):
-    __slots__ = ("_ends_when_abandoned", "failures", "job", "pauses", "rest_ms")
+    __slots__ = ("_ends_when_abandoned", "failures", "job", "pauses", "rest_ms", "slices")
 
     def __init__(
         self, job: Job[T], pauses: bool = False, ends_when_abandoned: bool = False
@@ -45,6 +45,7 @@ class JobResult(Pending[T], Generic[T]):
         self.pauses = pauses
         self._ends_when_abandoned = ends_when_abandoned
         self.failures = 0
+        self.slices = 0
         #: The pause at the next SLICE of the job.
         self.rest_ms = 0
 
@@ -89,12 +90,23 @@ class Runner:
         self._slice(result)
         return result
 
-    def run_within(self, timeout_ms: int, job: Job[None]) -> Pending[None]:
-        """Resolved when the job has ended, or it is ended when the time is over."""
+    def run_unless_stuck(self, job: Job[None], look_ms: int) -> Pending[None]:
+        """Ends the job if it runs no slice between two looks, as it waits for something."""
         result = JobResult(job, ends_when_abandoned=True)
         ended: Pending[None] = Pending()
+        timer: Timer
+        seen = 0
 
-        def end(_: None = None) -> None:
+        def look() -> None:
+            nonlocal seen, timer
+            if result.slices > seen:
+                seen = result.slices
+                timer = self.after_ms(look_ms, look)
+            else:
+                result.abandon()
+                ended.resolve(None)
+
+        def end(_: None) -> None:
             timer.cancel()
             ended.resolve(None)
 
@@ -102,11 +114,7 @@ class Runner:
             timer.cancel()
             ended.fail(fault)
 
-        def give_up() -> None:
-            result.abandon()
-            ended.resolve(None)
-
-        timer = self.after_ms(timeout_ms, give_up)
+        timer = self.after_ms(look_ms, look)
         result.then(end, fail)
         self._slice(result)
         return ended
@@ -171,6 +179,7 @@ class Runner:
     def _slice(self, result: JobResult[Any], value: Any = None) -> None:
         clock_ns = self._clock.monotonic_ns
         ends_ns = clock_ns() + SLICE_NS
+        result.slices += 1
         send = result.job.send
         try:
             for _ in range(STEPS_PER_SLICE):

@@ -15,8 +15,8 @@ from domain.partitions.partition import Partition
 from domain.topics.topic import Topic
 
 HEADERS_PER_STEP = 128
-#: After that what is shown of partitions is shown without those that are not loaded.
-LOAD_MS = 2000
+#: What is shown of partitions does not wait for those whose load makes no progress for so long.
+STUCK_MS = 1000
 
 
 def load_partition(catalog: Catalog, topic: Topic, index: int) -> Job[Partition | None]:
@@ -33,9 +33,9 @@ def load_partition(catalog: Catalog, topic: Topic, index: int) -> Job[Partition 
 def load_all(
     catalog: Catalog,
     places: Iterable[tuple[str, int]],
-    is_new: Callable[[], None] = lambda: None,
+    loaded_one: Callable[[], None] = lambda: None,
 ) -> Job[None]:
-    """Calls back for each one that was not loaded yet. Who uses one finds out why it is not."""
+    """Before they are used. Why one cannot be loaded is an error of its use."""
     for topic_name, index in places:
         topic = catalog.topic(topic_name)
         if topic is not None and not (
@@ -43,7 +43,7 @@ def load_all(
         ):
             with suppress(NotLeaderOrFollower, StorageFailed):
                 yield from load_partition(catalog, topic, index)
-                is_new()
+                loaded_one()
         yield SLICE
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from application.background.job import SLICE, Job
 from application.background.runner import JobResult, Runner
 from application.metrics.families.family import Reading, Source
-from application.partitions.reading import LOAD_MS
+from application.partitions.reading import STUCK_MS
 from application.ports.pending import Pending
 from application.state.notifying import notify_each
 from infrastructure.observability.metrics_text import MetricsText
@@ -28,7 +28,7 @@ class Collector:
         self, sources: Sequence[Source], background: Runner, load: Callable[[], Job[None]] = _no_job
     ) -> None:
         """`background` is a runner of its own: a scrape does not wait for the broker's jobs. `load`
-        is done first, if there is time.
+        is done first.
         """
         self._sources = sources
         self._background = background
@@ -39,7 +39,7 @@ class Collector:
         return self._background.run(self._read(take))
 
     def _read(self, take: Callable[[Reading], None]) -> Job[None]:
-        yield self._background.run_within(LOAD_MS, self._load())
+        yield self._background.run_unless_stuck(self._load(), STUCK_MS)
         for reading in chain.from_iterable(source() for source in self._sources):
             take(reading)
             yield SLICE

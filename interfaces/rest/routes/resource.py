@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from application.broker import Broker
 from application.cluster.replicas import ReplicasOf
-from application.partitions.reading import LOAD_MS, load_all
+from application.partitions.reading import STUCK_MS, load_all
 from domain.errors import UnknownTopicOrPartition
 from domain.partitions.partition import Partition
 from domain.security.access import ResourceType
@@ -141,9 +141,9 @@ class Routes:
         return topic
 
     async def _load(self, places: Iterable[tuple[str, int]]) -> None:
-        """Before partitions are used; those that are not there in time cannot be read."""
+        """Before partitions are used; those that the store does not deliver cannot be read."""
         job = load_all(self._broker.catalog, places)
-        await value_of(self._broker.background.run_within(LOAD_MS, job))
+        await value_of(self._broker.background.run_unless_stuck(job, STUCK_MS))
 
     async def _load_topic(self, topic: Topic) -> None:
         await self._load((topic.name, index) for index in range(len(topic.partition_ids)))

@@ -8,7 +8,7 @@ from application.metrics.families.family import Reading
 from application.metrics.topics import TopicReadings
 from application.partitions.delete_records import LowWatermark, RecordsToDelete
 from application.partitions.log_dirs import LogDir
-from application.partitions.reading import LOAD_MS
+from application.partitions.reading import STUCK_MS
 from infrastructure.observability.collecting import Collector
 from tests.fakes.batches import record_batch
 from tests.fakes.broker import FakeBroker, with_topic
@@ -52,7 +52,7 @@ def test_metrics_wait_for_a_store_that_does_not_respond_for_a_moment_only(
 ) -> None:
     again = restarted_without_reads(cold, monkeypatch)
     collected = collect(again)
-    again.scheduler.advance(LOAD_MS - 1)
+    again.scheduler.advance(2 * STUCK_MS - 1)
     assert collected == []
     again.scheduler.advance(1)
     assert values(collected, "kafka_topic_partition_current_offset") == []
