@@ -180,10 +180,14 @@ def _watched(descriptor: int, size_bytes: int, report: Callable[[float], object]
     """LMDB writes without the interpreter's lock, and reports nothing itself."""
     over = threading.Event()
 
+    def look() -> None:
+        # The file has some pages beside those that are counted.
+        report(min(1.0, os.fstat(descriptor).st_size / size_bytes))
+
     def watch() -> None:
-        report(os.fstat(descriptor).st_size / size_bytes)
+        look()
         while not over.wait(_REPORTED_EVERY_S):
-            report(os.fstat(descriptor).st_size / size_bytes)
+            look()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

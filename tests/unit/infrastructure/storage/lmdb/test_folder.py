@@ -16,7 +16,7 @@ from infrastructure.storage.engine import Storage
 from infrastructure.storage.errors import StorageInUse, StorageUnusable
 from infrastructure.storage.files.folder import FilesFolder
 from infrastructure.storage.lmdb.environment import COMPACT_FILE
-from infrastructure.storage.lmdb.folder import LmdbFolder
+from infrastructure.storage.lmdb.folder import LmdbFolder, _watched
 from tests.fakes.batches import record_batch
 
 
@@ -49,6 +49,15 @@ def test_a_compacted_store_has_the_same_data_and_is_smaller(tmp_path: Path) -> N
     assert (again.info.store_id, again.state.tables()) == (store_id, ["rows"])
     assert again.state.get("rows", b"199") == bytes(4000)
     again.commit.close()
+
+
+def test_no_more_than_the_whole_is_reported(tmp_path: Path) -> None:
+    shares: list[float] = []
+    copy = tmp_path / "copy"
+    copy.write_bytes(bytes(10))
+    with copy.open("rb") as file, _watched(file.fileno(), 4, shares.append):
+        pass
+    assert shares == [1.0]
 
 
 def test_a_compacted_store_keeps_owner_and_mode(tmp_path: Path) -> None:
