@@ -52,6 +52,7 @@ UNVERIFIED = "Unable to verify the partition has been added to the transaction."
 ReadElsewhere = Callable[[int], Transaction | None]
 
 R = TypeVar("R")
+T = TypeVar("T")
 Later = Pending[R | BrokerError]
 
 
@@ -266,20 +267,14 @@ class TransactionCoordinator:
     def _with_producer_id(self, is_needed: bool, go_on: Callable[[int], Later[R]]) -> Later[R]:
         if not is_needed:
             return go_on(NO_PRODUCER_ID)
-        result: Later[R] = Pending()
 
-        def given(producer_id: int | StorageFailed) -> None:
+        def given(producer_id: int | StorageFailed) -> Later[R]:
             if isinstance(producer_id, StorageFailed):
-                result.resolve(CoordinatorNotAvailable(producer_id.message))
-                return
-            try:
-                go_on(producer_id).then(result.resolve, result.fail)
-            except BrokerError as refused:
-                result.resolve(refused.as_value())
+                raise CoordinatorNotAvailable(producer_id.message)
+            return go_on(producer_id)
 
         new: Pending[int | StorageFailed] = later(self._producer_ids.new_producer_id())
-        new.then(given, result.fail)
-        return result
+        return decided_after(new, given)
 
     def when_durable(self, transactional_id: str, value: R) -> Later[R]:
         result: Later[R] = Pending()
@@ -289,6 +284,21 @@ class TransactionCoordinator:
 
         self._registry.runtime.when_durable(transactional_id, done)
         return result
+
+
+def decided_after(waited: Pending[T], decide: Callable[[T], Later[R]]) -> Later[R]:
+    decided: Later[R] = Pending()
+
+    def go_on(value: T) -> None:
+        try:
+            decide(value).then(decided.resolve, decided.fail)
+        except BrokerError as refused:
+            decided.resolve(refused.as_value())
+        except Exception as fault:  # of the request that waits, not of what has called back
+            decided.fail(fault)
+
+    waited.then(go_on, decided.fail)
+    return decided
 
 
 def _existing(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from application.ports.pending import Pending
+from application.transactions.coordinator import decided_after
 from application.transactions.verification import ReadsOfRequest
 from domain.errors import (
     BrokerError,
@@ -52,7 +53,7 @@ def respond_when_decided(
         ended = call.broker.transactions.end_wait.shortly(transactional_id)
         if ended is None:
             raise
-        decided = _decided_after(ended, decide)
+        decided = decided_after(ended, lambda _: decide())
     except ProducerFenced as fenced:
         raise fenced if has_fenced else _older(fenced) from None
     except StorageFailed as failure:
@@ -68,23 +69,6 @@ def respond_when_decided(
         return response(result)
 
     call.respond_later(decided, respond)
-
-
-def _decided_after(
-    ended: Pending[bool], decide: Callable[[], Pending[R | BrokerError]]
-) -> Pending[R | BrokerError]:
-    decided: Pending[R | BrokerError] = Pending()
-
-    def go_on(_: bool) -> None:
-        try:
-            decide().then(decided.resolve, decided.fail)
-        except BrokerError as refused:
-            decided.resolve(refused.as_value())
-        except Exception as fault:
-            decided.fail(fault)
-
-    ended.then(go_on)
-    return decided
 
 
 def _older(fenced: ProducerFenced) -> InvalidProducerEpoch:

@@ -165,7 +165,7 @@ def test_every_hundred_loaded_partitions_are_reported_once() -> None:
         again.broker.catalog, again.clock, again.broker.placement, lambda: reports.append(step)
     )
     for _ in range(2):
-        for step, _ in enumerate(readings.load()):  # noqa: B007
+        for step, _ in enumerate(readings.load()):  # noqa: B007 - for the reports
             pass
     assert len(reports) == 2
     assert reports[1] - reports[0] == LOADED_AT_ONCE
